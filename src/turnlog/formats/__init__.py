@@ -1,0 +1,57 @@
+"""The table of formats: the one place that knows which agents there are."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ..contract import Place
+from ..errors import UnknownFormatError
+from ..jsontext import TextError, decode
+from .base import Format
+from .claude import CLAUDE
+
+FORMATS: dict[str, Format] = {format.name: format for format in (CLAUDE,)}
+"""Every agent's format by its name on the command line, in the order they are asked when a file is sniffed."""
+
+
+def by_name(name: str) -> Format:
+    """The format of that name. Raises UnknownFormatError."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise UnknownFormatError(f"expected one of {', '.join(FORMATS)}, found no agent called {name!r}") from None
+
+
+def sniffed(head: bytes) -> Format | None:
+    """The format whose record is among the first whole ones in `head`, or None."""
+    for raw in head.lstrip(b"\xef\xbb\xbf\0").split(b"\n")[:64]:
+        try:
+            value = decode(raw.strip(b"\0\r").decode(errors="replace"))
+        except TextError:
+            continue
+        for format in FORMATS.values():
+            if format.sniff(value):
+                return format
+    return document_format(head)
+
+
+def document_format(head: bytes) -> Format | None:
+    """The format of a whole JSON document, where one takes documents."""
+    if not head.lstrip().startswith(b"{") or b"\n" not in head.strip():
+        return None
+    try:
+        value = json.loads(head)
+    except (ValueError, RecursionError):
+        return None
+    return next((f for f in FORMATS.values() if f.document and isinstance(value, dict) and f.sniff(value)), None)
+
+
+def place_of(name: str) -> Place:
+    """What a path tells of a source, asked of every format in turn."""
+    base = os.path.basename(name)
+    stem = base
+    for suffix in (".zst", ".jsonl", ".json"):
+        stem = stem.removesuffix(suffix)
+    subagent = "subagents" in name.split(os.sep)[-4:-1] or base.startswith("agent-")
+    return Place(name=name, stem=stem, subagent=subagent, document=base.endswith(".json"))

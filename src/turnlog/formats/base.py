@@ -1,0 +1,270 @@
+"""What a format is, and the few helpers that formats share.
+
+A format knows one agent's records: how one is typed, which events it says, which records are known and not projected
+(each with its reason), where the agent keeps its files, and which samples are the same work. It does no IO. The parser
+asks it, a record at a time; views and ledger ask it for its rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any, NoReturn
+
+import msgspec
+
+from ..contract import Place, ReadOptions
+from ..errors import FaultKind, Problem
+from ..jsontext import NotANumber
+from ..model import Event, Item
+from ..typed import P, Part, Schema, found_name, reference
+from ..work import FileWork
+
+
+class Refused(Exception):
+    """A record about which nothing can be said: it leaves no event, only this problem. Internal to reading."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.kind.value)
+        self.problem = problem
+
+
+class Aside(msgspec.Struct, frozen=True):
+    """A record that says no event: known and left out on purpose, or of an unknown type. Counted under `label`."""
+
+    label: str
+    known: bool
+
+
+class Ignored(msgspec.Struct, frozen=True):
+    """Why a native type is known and not projected: the reason, the agent version and the sheet section that show it."""
+
+    reason: str
+    seen: str
+
+
+class Session:
+    """The state of reading one file of an agent, and its record functions.
+
+    `read(record, line, start, end, recovered)` returns the record's events, or an Aside. It must decode first, then
+    emit, then change its state: when it raises Refused nothing has changed. What is wrong but bearable goes through
+    `soft`. Labels of unknown or ignored parts (blocks, roles, payloads) go through `note`.
+    """
+
+    __slots__ = ("_last_at", "_last_text", "asides", "options", "place", "problems", "repairs", "strict")
+
+    def __init__(self, place: Place, options: ReadOptions) -> None:
+        self.place = place
+        self.options = options
+        self.strict = not options.repair
+        self.problems: list[Problem] = []
+        self.repairs: list[str] = []
+        self.asides: list[Aside] = []
+        self._last_text: str | int | None = None
+        self._last_at: datetime | None = None
+
+    def read(self, record: Any, line: int, start: int, end: int, recovered: bool = False) -> list[Event] | Aside:
+        """The events of one typed record."""
+        raise NotImplementedError
+
+    def lost(self) -> None:
+        """A line was lost: what a running total knows may no longer hold."""
+
+    def soft(self, problem: Problem) -> None:
+        """A field that cannot be used: unknown when repairing, the end of the record when strict."""
+        if self.strict:
+            raise Refused(problem)
+        self.problems.append(problem)
+
+    def note(self, label: str, *, known: bool) -> None:
+        """Count a part of a record that says no event."""
+        self.asides.append(Aside(label, known))
+
+    def part(self, part: Part[P], raw: msgspec.Raw | bytes, path: str) -> P | None:
+        """Type a value that was kept raw; what does not fit is a soft problem and None."""
+        try:
+            return part.fast(raw)
+        except (msgspec.DecodeError, RecursionError):
+            value, problems, repairs = part.fit(raw, path, strict=self.strict)
+        if problems and self.strict:
+            raise Refused(problems[0])
+        self.problems += problems
+        self.repairs += repairs
+        return value
+
+    def text(self, raw: msgspec.Raw, path: str) -> str | bytes:
+        """The body of a field that must be a JSON string, kept raw; "" for absent or null, else a soft problem."""
+        body = bytes(raw)
+        if body[:1] == b'"':
+            return body
+        if body and body != b"null":
+            self.soft(Problem(FaultKind.INVALID_FIELD, path, "a string", found_name(reference(body))))
+        return ""
+
+    def when(self, text: str | int, path: str = "$.timestamp") -> datetime | None:
+        """The UTC time a native ISO text or digits give. What is no time is a soft problem and None."""
+        if text == self._last_text:
+            return self._last_at
+        if text.__class__ is str and _USUAL(text):  # type: ignore[arg-type]
+            try:
+                self._last_at = datetime.fromisoformat(text)  # type: ignore[arg-type]
+            except ValueError:
+                pass
+            else:
+                self._last_text = text
+                return self._last_at
+        at = moment(text)
+        if at is None:
+            self.soft(Problem(FaultKind.INVALID_FIELD, path, "an RFC 3339 time or a whole number", _as_time(text)))
+        else:
+            self._last_text, self._last_at = text, at
+        return at
+
+
+def _as_time(value: Any) -> str:
+    return "another string" if isinstance(value, str) else found_name(value)
+
+
+def missing(path: str, expected: str) -> NoReturn:
+    """Refuse a record that lacks the one thing it is about."""
+    raise Refused(Problem(FaultKind.MISSING_FIELD, path, expected, "nothing"))
+
+
+def invalid(path: str, expected: str, value: Any) -> NoReturn:
+    """Refuse a record whose one needed thing has the wrong type."""
+    kind = FaultKind.NON_FINITE if isinstance(value, NotANumber) else FaultKind.INVALID_FIELD
+    raise Refused(Problem(kind, path, expected, found_name(value)))
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_USUAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII).fullmatch
+_SECONDS_BELOW = 10**11
+_MILLISECONDS_BELOW = 10**14
+
+
+def moment(value: str | int | float) -> datetime | None:
+    """UTC from RFC 3339 (T, t or space; any fraction; Z or an offset, none means UTC) or from a whole number whose
+    unit its size gives: seconds below 10^11, milliseconds below 10^14, else microseconds. None for anything else."""
+    if isinstance(value, str):
+        return _rfc3339(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    size = abs(value)
+    if size < _SECONDS_BELOW:
+        return since_epoch(value * 1_000_000)
+    if size < _MILLISECONDS_BELOW:
+        return since_epoch(value * 1_000)
+    return since_epoch(value)
+
+
+def since_epoch(microseconds: int) -> datetime | None:
+    """UTC at so many microseconds after 1970, or None where no calendar reaches."""
+    try:
+        return EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError:
+        return None
+
+
+def _rfc3339(text: str) -> datetime | None:
+    digits = text.strip()
+    if digits.isascii() and digits.removeprefix("-").removeprefix("+").isdigit():
+        return moment(int(digits)) if len(digits) < 20 else None
+    # fromisoformat takes week dates, bare dates and compact forms too, which no agent means.
+    if len(text) < 19 or text[4] != "-" or text[7] != "-" or text[10] not in "Tt " or text[13] != ":" or text[16] != ":":
+        return None
+    head, rest = text[:19], text[19:]
+    fraction = ""
+    if rest[:1] == ".":
+        end = 1
+        while end < len(rest) and rest[end].isdigit():
+            end += 1
+        fraction, rest = rest[1:end], rest[end:]
+        if not fraction or not fraction.isascii():
+            return None
+    leap = head.endswith(":60")  # RFC 3339 allows a leap second; no Python time does
+    try:
+        at = datetime.fromisoformat(head[:17] + "59" if leap else head)
+        zone = _offset(rest)
+        at = at.replace(microsecond=int((fraction + "000000")[:6]), tzinfo=UTC) - zone
+        return at + timedelta(seconds=1) if leap else at
+    except (ValueError, OverflowError):
+        return None
+
+
+def _offset(text: str) -> timedelta:
+    if text in ("", "Z", "z"):
+        return timedelta()
+    sign, body = text[0], text[1:].replace(":", "", 1) if len(text) == 6 and text[3] == ":" else text[1:]
+    if sign not in "+-" or len(body) != 4 or not (body.isascii() and body.isdigit()) or int(body[2:]) > 59:
+        raise ValueError
+    offset = timedelta(hours=int(body[:2]), minutes=int(body[2:]))
+    return -offset if sign == "-" else offset
+
+
+class Root(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent keeps sessions, as rules that discovery applies.
+
+    env: variables that replace the root, first set one wins; a set but empty one is an error. Each comes with the
+    `scans` that hold below its value, where they differ. defaults: paths below the home ("~") or the user's config
+    folder ("<config>"); several are all read where they exist, the first always. scans: (folder below the root,
+    pattern) pairs; a pattern is recursive where it begins with "**/".
+    """
+
+    env: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    defaults: tuple[str, ...] = ()
+    scans: tuple[tuple[str, str], ...] = ()
+
+
+class HistoryRule(msgspec.Struct, frozen=True, kw_only=True):
+    """How rows of an agent's prompt history are written. unit: of the time, in microseconds."""
+
+    file: str
+    session: str
+    text: str
+    time: str
+    unit: int
+    project: str | None = None
+
+
+class TitleRule(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent keeps an index of titles. pattern: below the root. entries: the key of the list in a JSON
+    document, None for JSON lines."""
+
+    pattern: str
+    entries: str | None
+    id: str
+    title: str
+    origin: str
+
+
+class Format(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent's format: everything the other rooms may ask.
+
+    name: the word of the command line. title: the agent's own name. schema: the typed record. session: its reading
+    state. is_record(value): a plain object is a top-level record of this format, with its envelope keys (decides what
+    is recovered behind a torn record). sniff(value): the first record of a file is this agent's.
+    types: every native type by label ("user", "event_msg:token_count", "content:text") to the kinds of event it is
+    projected to. ignored: the labels left out, each with its reason. document: where the records of a whole JSON document
+    stand. fold(place, items): the work one file says was done. reconcile(files): with the work of all files of this agent
+    at hand, moves what proves to be copied from another file to `left`.
+    """
+
+    name: str
+    title: str
+    schema: Schema[Any]
+    session: Callable[[Place, ReadOptions], Session]
+    is_record: Callable[[dict[str, Any]], bool]
+    sniff: Callable[[dict[str, Any]], bool]
+    root: Root
+    types: dict[str, tuple[str, ...]]
+    ignored: dict[str, Ignored]
+    fold: Callable[[Place, Iterable[Item]], FileWork]
+    reconcile: Callable[[list[FileWork]], None] | None = None
+    history: HistoryRule | None = None
+    titles: TitleRule | None = None
+    document: Callable[[bytes], list[tuple[int, int]] | None] | None = None
+    suffixes: tuple[str, ...] = (".jsonl",)
+
+
+

@@ -1,0 +1,280 @@
+"""One record's bytes to one JSON value.
+
+The reference decoder is the standard library's, made strict: NaN, Infinity and numbers that are no finite double come
+back as `NotANumber` marks for the caller to refuse or report, depth and over-long integers are caught. A faster decoder
+may say yes before it is asked; its no counts for nothing. Lone surrogates are kept as written.
+
+Depth: `MAX_DEPTH` levels always pass. Deeper ones pass or are faulted as the interpreter's own recursion limit has it
+(about 1,000 on CPython 3.11, a few thousand later); 100,000 levels are always a fault, never a crash.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from .errors import FaultKind
+
+MAX_DEPTH = 500
+"""Levels of nesting that are always read. Tool input of ten levels is usual; serde_json stops at 127."""
+
+
+class NotANumber:
+    """A number that is none: NaN, Infinity, 1e400, or an integer too long to be meant. `word`: one of JSON's bare
+    words that are not JSON."""
+
+    __slots__ = ("word",)
+
+    def __init__(self, *, word: bool) -> None:
+        self.word = word
+
+
+class TextError(Exception):
+    """Why a record's text is no JSON object. Internal to reading: the parser turns it into a fault."""
+
+    def __init__(self, kind: FaultKind) -> None:
+        super().__init__(kind.value)
+        self.kind = kind
+
+
+def _float(text: str) -> Any:
+    value = float(text)
+    return value if value - value == 0 else NotANumber(word=False)
+
+
+def _int(text: str) -> Any:
+    return int(text) if len(text) < 4000 else NotANumber(word=False)
+
+
+def _constant(_: str) -> Any:
+    return NotANumber(word=True)
+
+
+_DECODER = json.JSONDecoder(parse_float=_float, parse_int=_int, parse_constant=_constant)
+_SPACE = " \t\n\r"
+
+
+def decode(text: str) -> dict[str, Any]:
+    """The reference decoder: the JSON object that is the whole text (white space around it aside).
+
+    Raises TextError with invalid_json, too_deep or not_an_object. NaN and its like come back as NotANumber.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(_SPACE)))
+    except RecursionError:
+        raise TextError(FaultKind.TOO_DEEP) from None
+    except ValueError:
+        raise TextError(FaultKind.INVALID_JSON) from None
+    if text[end:].strip(_SPACE):
+        raise TextError(FaultKind.INVALID_JSON)
+    if not isinstance(value, dict):
+        raise TextError(FaultKind.NOT_AN_OBJECT)
+    return value
+
+
+def object_end(text: str, begin: int) -> tuple[int | None, int]:
+    """Where the object that begins at `begin` ends (None: no whole object begins there), and how far the search
+    looked, so that a caller can bound its work. Raises nothing."""
+    try:
+        value, end = _DECODER.raw_decode(text, begin)
+    except RecursionError:
+        return None, begin + _DEEP_LOOK
+    except json.JSONDecodeError as error:
+        return None, max(error.pos, begin)
+    except ValueError:
+        return None, len(text)
+    return (end if isinstance(value, dict) else None), end
+
+
+_DEEP_LOOK = 1 << 16
+"""What a search that ended in too deep nesting is charged, in characters."""
+
+
+def is_utf8(data: bytes | memoryview) -> bool:
+    """Whether all of `data` is UTF-8. Long records are looked at in pieces, so that no second copy of them is made."""
+    if len(data) <= _PIECE:
+        try:
+            str(data, "utf-8")
+        except UnicodeDecodeError:
+            return False
+        return True
+    view = memoryview(data)
+    begin = 0
+    while begin < len(data):
+        end = min(begin + _PIECE, len(data))
+        # A piece never ends inside a character: step back over at most three continuation bytes and their lead byte.
+        if end < len(data):
+            back = end
+            while back > end - 4 and view[back] & 0xC0 == 0x80:
+                back -= 1
+            end = back
+        try:
+            str(view[begin:end], "utf-8")
+        except UnicodeDecodeError:
+            return False
+        begin = end
+    return True
+
+
+_PIECE = 1 << 20
+
+_STRING = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"')
+_STRING_BEGUN = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z')
+_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER_BEGUN = re.compile(rb"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<=[0-9])[eE][+-]?[0-9]*)?)?\Z")
+_WORDS = (b"true", b"false", b"null")
+_BLANK = b" \t\r\n"
+
+
+def is_cut(data: bytes) -> bool:
+    """Whether `data` is a proper prefix of a JSON value: cut off, and some continuation would make it whole.
+
+    Our own scanner over the bytes; no decoder's error text is read. A cut inside a multi-byte character is a prefix
+    too. A text that is whole already is none, nor is one that no continuation could mend, nor one with NUL bytes. A
+    bare number at the end counts as whole. Nesting is followed with a list, so depth cannot crash it.
+    """
+    data = _without_cut_character(data)
+    if data is None:
+        return False
+    stack: list[int] = []  # open brackets, as bytes
+    want = _VALUE
+    at = 0
+    size = len(data)
+    while True:
+        while at < size and data[at] in _BLANK:
+            at += 1
+        if at == size:
+            return want != _END
+        byte = data[at]
+        if want == _END:
+            return False
+        if want in (_VALUE, _VALUE_OR_CLOSE):
+            if byte in b"{[":
+                stack.append(byte)
+                want = _KEY_OR_CLOSE if byte == 0x7B else _VALUE_OR_CLOSE
+                at += 1
+                continue
+            if byte == 0x5D and want == _VALUE_OR_CLOSE:
+                stack.pop()
+                at += 1
+            else:
+                end = _scalar(data, at)
+                if end is None:
+                    return False
+                if end < 0:
+                    return True
+                at = end
+            want = _after(stack)
+        elif want in (_KEY, _KEY_OR_CLOSE):
+            if byte == 0x7D and want == _KEY_OR_CLOSE:
+                stack.pop()
+                at += 1
+                want = _after(stack)
+                continue
+            found = _STRING.match(data, at) if byte == 0x22 else None
+            if found is None:
+                return byte == 0x22 and _STRING_BEGUN.match(data, at) is not None
+            at = found.end()
+            want = _COLON
+        elif want == _COLON:
+            if byte != 0x3A:
+                return False
+            at += 1
+            want = _VALUE
+        else:  # a comma, or the bracket that closes
+            at += 1
+            if byte == 0x2C:
+                want = _KEY if stack[-1] == 0x7B else _VALUE
+            elif byte == (0x7D if stack[-1] == 0x7B else 0x5D):
+                stack.pop()
+                want = _after(stack)
+            else:
+                return False
+
+
+_VALUE, _VALUE_OR_CLOSE, _KEY, _KEY_OR_CLOSE, _COLON, _COMMA, _END = range(7)
+
+
+def _after(stack: list[int]) -> int:
+    return _COMMA if stack else _END
+
+
+def _scalar(data: bytes, at: int) -> int | None:
+    """End of the string, number or word at `at`; -1 if it is cut off there; None if it is none."""
+    byte = data[at]
+    if byte == 0x22:
+        found = _STRING.match(data, at)
+        if found:
+            return found.end()
+        return -1 if _STRING_BEGUN.match(data, at) else None
+    for word in _WORDS:
+        if data.startswith(word, at):
+            return at + len(word)
+        if word.startswith(data[at : at + 5]):
+            return -1
+    if _NUMBER_BEGUN.match(data, at):
+        found = _NUMBER.match(data, at)
+        whole = found is not None and found.end() == len(data)
+        return len(data) if whole else -1
+    found = _NUMBER.match(data, at)
+    return found.end() if found else None
+
+
+def _without_cut_character(data: bytes) -> bytes | None:
+    """`data` without the multi-byte character its end cuts off; None where other bytes are no UTF-8."""
+    for back in range(min(4, len(data) + 1)):
+        head = data[: len(data) - back]
+        try:
+            head.decode()
+        except UnicodeDecodeError as error:
+            if error.start < len(data) - 3:
+                return None
+            continue
+        return head if not back or _begins_character(data[len(data) - back :]) else None
+    return None
+
+
+def _begins_character(cut: bytes) -> bool:
+    """Whether some continuation of these one to three bytes is one UTF-8 character."""
+    lead = cut[0]
+    size = 2 if 0xC2 <= lead <= 0xDF else 3 if 0xE0 <= lead <= 0xEF else 4 if 0xF0 <= lead <= 0xF4 else 0
+    if len(cut) >= size:
+        return False
+    for second in (b"\x80", b"\x90", b"\xa0"):
+        try:
+            (cut + (second + b"\x80\x80\x80" if len(cut) == 1 else b"\x80\x80\x80"))[:size].decode()
+        except UnicodeDecodeError:
+            continue
+        return True
+    return False
+
+
+def clean(text: str) -> str:
+    """`text` with every lone surrogate as U+FFFD: the one function every sink passes text through."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def repeated_keys(data: bytes) -> list[str]:
+    """Keys that stand twice in one object anywhere in the record (the last one wins). `check` reports them."""
+    repeated: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(items)
+        if len(value) < len(items):
+            seen: set[str] = set()
+            for key, _ in items:
+                if key in seen and key not in repeated:
+                    repeated.append(key)
+                seen.add(key)
+        return value
+
+    try:
+        json.loads(data.decode(errors="replace"), object_pairs_hook=pairs)
+    except (ValueError, RecursionError):
+        return []
+    return repeated

@@ -1,0 +1,386 @@
+"""Bytes in, events and faults out: framing, decoding and a format in one loop.
+
+This is the one way in. A file, a pipe, a follower and a test all call the same `feed` and `close`; how the bytes are cut
+never changes what comes out. A record either decodes whole or leaves nothing behind but its fault.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from .contract import ByteCounts, Place, ReadOptions, ReadStatus, ReadSummary, count_fault, count_label
+from .errors import FaultKind, LineFault, Problem, SourceCorrupt, SourceError, SourceTooLarge
+from .formats.base import Aside, Format, Refused
+from .framing import Framed, Framer, Oversize
+from .jsontext import TextError, decode, is_cut, is_utf8
+from .model import KINDS, Item
+from .repair import mend
+from .seeming import Doubt
+
+NOT_FAST = (msgspec.DecodeError, RecursionError, UnicodeDecodeError, Refused)
+
+LONG = 1 << 20
+"""Records of this many bytes and more are checked in pieces, so that no second copy of them is made."""
+
+
+def utf8_or_raise(raw: bytes | memoryview) -> None:
+    """Raise UnicodeDecodeError unless all of `raw` is UTF-8."""
+    if not is_utf8(raw):
+        raise UnicodeDecodeError("utf-8", b"", 0, 0, "invalid")
+
+
+def _is_ascii(data: bytes, first: Framed) -> bool:
+    """Whether every record of a chunk is ASCII; the first may have begun in an earlier one."""
+    return data.isascii() and (first.__class__ is not bytes or first.isascii())  # type: ignore[union-attr]
+
+
+class Parser:
+    """The push core of reading: one source, one format.
+
+    `feed(data)` takes bytes and returns the items (events, and faults in their place) of the records they complete;
+    `close()` says that no more will come and returns the last ones. When the source turns out too large or no JSON
+    Lines at all, the items before that come back first, `error` is set, and the next call raises it.
+    `summary()` may be asked at any time.
+    """
+
+    def __init__(self, format: Format, options: ReadOptions | None = None, place: Place | None = None) -> None:
+        self.format = format
+        self.options = options or ReadOptions()
+        self.options.check(KINDS)
+        self.place = place or Place()
+        self.session = format.session(self.place, self.options)
+        self.error: SourceError | None = None
+        self.closed = False
+        self.line = 0
+        self.at = 0  # end of the last record classified
+        self.records = 0
+        self.taken = 0  # bytes taken in
+        self.frozen: int | None = None  # start of the first faulty record
+        self.incomplete_tail = False
+        self.bytes = ByteCounts()
+        self.faults: dict[str, int] = {}
+        self.repairs: dict[str, int] = {}
+        self.unknown: dict[str, int] = {}
+        self.ignored: dict[str, int] = {}
+        self._framer = Framer(self.options.max_record_bytes)
+        self._hash = hashlib.sha256() if self.options.sha256 else None
+        self._doubt = Doubt() if self.options.repair and not self.place.document else None
+        self._terminated_through = 0
+
+    def feed(self, data: bytes) -> list[Item]:
+        """Take `data` in; return what the records that are now whole say."""
+        self._raise()
+        data, over = self._admit(data)
+        items: list[Item] = []
+        records = self._framer.feed(data)
+        if records:
+            items = self._read(records, _is_ascii(data, records[0]))
+        if over is not None:
+            self.error = over
+        return items
+
+    def close(self) -> list[Item]:
+        """No more bytes will come: read the last record if it has no LF, and end."""
+        self._raise()
+        if self.closed:
+            return []
+        self.closed = True
+        items: list[Item] = []
+        last = self._framer.close()
+        if last is not None:
+            self._last(last, items)
+        if self._doubt is not None:
+            items = self._judged(self._doubt, items, last=True)
+        return self._chosen(items)
+
+    def close_cut(self) -> list[Item]:
+        """The source failed in mid-record: what is held is no record, and stays pending."""
+        self.closed = True
+        if self._doubt is None:
+            return []
+        return self._chosen(self._judged(self._doubt, [], last=True))
+
+    def summary(self, *, delivered_through: int | None = None) -> ReadSummary:
+        """What was read so far. `delivered_through`: end of the last record whose events the caller has had; None
+        means all that was returned."""
+        reached = self.at if delivered_through is None else delivered_through
+        consumed = min(reached, self._terminated_through)
+        complete = reached if self.frozen is None else min(reached, self.frozen)
+        self.bytes.pending = self.taken - self.at
+        return ReadSummary(
+            status=self._status(whole=reached == self.at),
+            lines=self.line,
+            records=self.records,
+            bytes_read=self.taken,
+            complete_through=complete,
+            consumed_through=consumed,
+            bytes=msgspec.structs.replace(self.bytes),
+            faults=dict(self.faults),
+            repairs=dict(self.repairs),
+            unknown=dict(self.unknown),
+            ignored=dict(self.ignored),
+            sha256=self._hash.hexdigest() if self._hash else None,
+        )
+
+    def _status(self, *, whole: bool) -> ReadStatus:
+        if self.error is not None:
+            return ReadStatus.FAILED
+        if not self.closed or not whole:
+            return ReadStatus.STOPPED_EARLY
+        if self.incomplete_tail:
+            return ReadStatus.INCOMPLETE_TAIL
+        return ReadStatus.COMPLETE_WITH_FAULTS if self.faults else ReadStatus.COMPLETE
+
+    def _raise(self) -> None:
+        if self.error is not None:
+            self.closed = True
+            raise self.error
+
+    def _admit(self, data: bytes) -> tuple[bytes, SourceError | None]:
+        """The part of `data` within the limits, and the error that ends reading there."""
+        over: SourceError | None = None
+        stop, limit = self.options.stop_at, self.options.max_file_bytes
+        if stop is not None:
+            data = data[: max(0, stop - self.taken)]
+        elif limit is not None and self.taken + len(data) > limit:
+            data = data[: limit - self.taken]
+            over = SourceTooLarge(self.place.name, limit)
+        self.taken += len(data)
+        if self._hash is not None:
+            self._hash.update(data)
+        return data, over
+
+    def _read(self, records: list[Framed], ascii: bool) -> list[Item]:
+        """The loop. Everything that is not the usual record is elsewhere."""
+        items: list[Item] = []
+        if self._doubt is not None:
+            records = self._doubted(self._doubt, records, items)
+        fast, session = self.format.schema.fast, self.session
+        read, problems, asides = session.read, session.problems, session.asides
+        line, at, decoded, count = self.line, self.at, 0, 0
+        for raw in records:
+            line += 1
+            start = at
+            if raw.__class__ is not Oversize:
+                at += len(raw) + 1  # type: ignore[arg-type]
+                try:
+                    # Read fields are checked by the decoder, but the fields it skips are not.
+                    if not ascii:
+                        str(raw, "utf-8") if len(raw) < LONG else utf8_or_raise(raw)  # type: ignore[arg-type]
+                    out = read(fast(raw), line, start, at)  # type: ignore[arg-type]
+                except NOT_FAST:
+                    pass
+                else:
+                    if not problems and not asides and out.__class__ is list:
+                        items += out  # type: ignore[arg-type]
+                        decoded += at - start
+                        count += 1
+                    else:
+                        self.line, self.at = line, at
+                        self._settle(out, items, start, at, at - start)
+                    continue
+            else:
+                at += raw.size  # type: ignore[union-attr]
+            self.line, self.at = line, at
+            self._slow(raw, items, start, terminated=True)
+        self.line, self.at, self._terminated_through = line, at, at
+        self.bytes.decoded += decoded
+        self.records += count
+        return self._chosen(items)
+
+    def _chosen(self, items: list[Item]) -> list[Item]:
+        wanted = self.options.include
+        return items if wanted is None else [item for item in items if item.kind in wanted or item.kind == "fault"]
+
+    def _doubted(self, doubt: Doubt, records: list[Framed], items: list[Item]) -> list[Framed]:
+        """While no whole object has been seen, read record by record and hold what they say: the file may be no JSON
+        Lines at all. Returns the records that are beyond doubt."""
+        for n, raw in enumerate(records):
+            start = self.at
+            self.line += 1
+            self.at += raw.size if isinstance(raw, Oversize) else len(raw) + 1
+            self._slow(raw, doubt.held, start, terminated=True)
+            self._terminated_through = self.at
+            doubt.see(raw if isinstance(raw, Oversize) else bytes(raw))
+            items += self._judged(doubt, [], last=False)
+            if self.error is not None:
+                return []
+            if self._doubt is None:
+                return records[n + 1 :]
+        return []
+
+    def _judged(self, doubt: Doubt, items: list[Item], *, last: bool) -> list[Item]:
+        """The items that may go out now: none while in doubt, all that were held once it is over."""
+        said = doubt.judge(whole=self.records > 0, last=last)
+        if said is None:
+            return []
+        self._doubt = None
+        if not said:
+            return doubt.held + items
+        self.error = SourceCorrupt(self.place.name, said)
+        self.faults.clear()
+        return []
+
+    def _last(self, last: bytes | Oversize, items: list[Item]) -> None:
+        start = self.at
+        self.at += last.size if isinstance(last, Oversize) else len(last)
+        if self.place.document and isinstance(last, bytes):
+            self._document(last, items)
+            return
+        self.line += 1
+        self._slow(last, items, start, terminated=False)
+        if self._doubt is not None:
+            self._doubt.see(last)
+
+    def _document(self, data: bytes, items: list[Item]) -> None:
+        """One JSON document for a file: its format says where its records stand."""
+        self.line = data.count(b"\n") + (not data.endswith(b"\n"))
+        spans = self.format.document(data) if self.format.document and is_utf8(data) else None
+        if spans is None:
+            kind = FaultKind.INVALID_JSON if is_utf8(data) else FaultKind.INVALID_UTF8
+            kind = FaultKind.TRUNCATED if kind is FaultKind.INVALID_JSON and is_cut(data) else kind
+            self._fault(LineFault(kind, 1, 0, len(data)), items)
+            self.bytes.faulty += len(data)
+            return
+        line, seen, through = 1, 0, 0
+        for start, end in spans:
+            line += data.count(b"\n", seen, start)
+            seen = start
+            try:
+                value = decode(data[start:end].decode())
+            except TextError as error:
+                self._fault(LineFault(error.kind, line, start, end), items)
+                self.bytes.faulty += end - through
+            else:
+                self._value(value, items, line, start, end, end - through)
+            through = end
+        self.bytes.decoded += len(data) - through
+        self._terminated_through = len(data)
+
+    def _slow(self, raw: Framed, items: list[Item], start: int, *, terminated: bool) -> None:
+        """A record the fast way did not take: ask the reference decoder, then mend, then say what is wrong."""
+        line, end = self.line, self.at
+        size = end - start
+        self._forget()
+        if isinstance(raw, Oversize):
+            self._lose(LineFault(FaultKind.TOO_LONG, line, start, end), items, size)
+            return
+        raw = bytes(raw)
+        if not raw.strip():
+            self.bytes.blank += size
+            return
+        utf8 = is_utf8(raw)
+        kind = FaultKind.INVALID_UTF8
+        if utf8:
+            try:
+                self._value(decode(raw.decode()), items, line, start, end, size)
+                return
+            except TextError as error:
+                kind = error.kind
+        if not terminated and is_cut(raw):
+            if self.options.tail == "allow-incomplete":
+                self.incomplete_tail = True
+                self.bytes.tail += size
+                self.frozen = start if self.frozen is None else self.frozen
+                return
+            kind = FaultKind.TRUNCATED
+        if self.options.repair and self._mended(raw, items, start, terminated=terminated):
+            return
+        self._lose(LineFault(kind, line, start, end), items, size)
+
+    def _mended(self, raw: bytes, items: list[Item], start: int, *, terminated: bool) -> bool:
+        """Read what is whole in a damaged line. False: nothing is, and the line's own fault stands."""
+        mended = mend(raw, terminated=terminated, is_record=self.format.is_record)
+        if mended is None:
+            return False
+        line, end, before, found = self.line, self.at, self.records, list[Item]()
+        several = mended.fault in (FaultKind.GLUED, FaultKind.STUB_GLUED)
+        for piece in mended.pieces:
+            begin = start + piece.start if several else start
+            until = start + piece.end if several else end
+            self._value(piece.value, found, line, begin, until, 0, recovered=mended.fault is not None)
+        read = self.records - before
+        if mended.fault is not None:
+            self._fault(LineFault(mended.fault, line, start, end, recovered=read), items)
+        if read:
+            self.bytes.repaired += end - start
+            for name in mended.repairs:
+                self.repairs[name] = self.repairs.get(name, 0) + 1
+        else:
+            self.bytes.faulty += end - start
+            self.session.lost()
+        items += found
+        return True
+
+    def _value(
+        self, value: dict[str, object], items: list[Item], line: int, start: int, end: int, size: int,
+        *, recovered: bool = False,
+    ) -> None:  # fmt: skip
+        """One plain object: fit it to the format's struct, say its events, count its bytes (`size` of them)."""
+        strict = not self.options.repair
+        fitted = self.format.schema.fit(value, strict=strict)
+        problem: Problem | None = None
+        if fitted.problems and (strict or fitted.problems[0].path == "$.type"):
+            problem = fitted.problems[0]
+        else:
+            self.session.problems += fitted.problems
+            self.session.repairs += fitted.repairs
+            try:
+                out = self.session.read(fitted.record, line, start, end, recovered)
+            except Refused as refused:
+                problem = refused.problem
+        if problem is not None:
+            self._forget()
+            p = problem
+            self._lose(LineFault(p.kind, line, start, end, p.path, p.expected, p.found), items, size)
+        else:
+            self._settle(out, items, start, end, size, line=line)
+
+    def _settle(
+        self, out: list[Item] | Aside, items: list[Item], start: int, end: int, size: int, line: int | None = None
+    ) -> None:
+        """A record that was read: its problems as faults, its asides and repairs counted, its bytes put down."""
+        session, line = self.session, self.line if line is None else line
+        self.records += 1
+        found = list(session.problems)
+        repaired = bool(session.problems or session.repairs)
+        for aside in session.asides:
+            count_label(self.ignored if aside.known else self.unknown, aside.label)
+        for name in session.repairs:
+            self.repairs[name] = self.repairs.get(name, 0) + 1
+        self._forget()
+        for p in found:
+            fault = LineFault(p.kind, line, start, end, p.path, p.expected, p.found, recovered=1)
+            self._fault(fault, items)
+        if isinstance(out, Aside):
+            count_label(self.ignored if out.known else self.unknown, out.label)
+        else:
+            items += out
+        if repaired:
+            self.bytes.repaired += size
+        elif isinstance(out, Aside):
+            if out.known:
+                self.bytes.ignored += size
+            else:
+                self.bytes.unknown += size
+        else:
+            self.bytes.decoded += size
+
+    def _forget(self) -> None:
+        self.session.problems.clear()
+        self.session.repairs.clear()
+        self.session.asides.clear()
+
+    def _lose(self, fault: LineFault, items: list[Item], size: int) -> None:
+        """A record that is lost: its fault, its bytes, and the format's notice."""
+        self._fault(fault, items)
+        self.bytes.faulty += size
+        self.session.lost()
+
+    def _fault(self, fault: LineFault, items: list[Item]) -> None:
+        items.append(fault)
+        count_fault(self.faults, fault.fault)
+        if self.frozen is None:
+            self.frozen = fault.start
