@@ -69,12 +69,13 @@ class Left(msgspec.Struct, gc=False):
 
 class Title(msgspec.Struct, gc=False):
     """A name a file gives a session. rank: greater wins, then the later one. leaf_id: the name belongs to the session
-    that holds this record, wherever that is; else to `session`."""
+    that holds this record, wherever that is; else to `session`. clears: blank text takes an earlier name away."""
 
     text: str | None
     rank: int
     session: str | None = None
     leaf_id: str | None = None
+    clears: bool = False
 
 
 class SessionFacts(msgspec.Struct):
@@ -104,6 +105,8 @@ class FileWork(msgspec.Struct):
     """All that one file adds to the ledger.
 
     sessions: by id; the first is the file's own. ids: native record id to session, for names that point at a record.
+    times: native record id to time, and born: the earliest time of a record without an id. A file whose records all
+    stand in another one, or whose own ones began earlier, is the elder: what both hold was made there.
     hints: what `reconcile` of the format needs to compare files (anything picklable).
     """
 
@@ -115,6 +118,8 @@ class FileWork(msgspec.Struct):
     left: list[Left] = msgspec.field(default_factory=list)
     titles: list[Title] = msgspec.field(default_factory=list)
     ids: dict[str, str] = msgspec.field(default_factory=dict)
+    times: dict[str, datetime] = msgspec.field(default_factory=dict)
+    born: datetime | None = None
     hints: Any = None
 
     def session(self, id: str) -> SessionFacts:

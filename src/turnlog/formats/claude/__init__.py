@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import Format, HistoryRule, Root, TitleRule
+from .fold import fold
 from .records import SCHEMA
 from .session import ClaudeSession
 from .types import IGNORED, TYPES
@@ -31,6 +32,7 @@ CLAUDE = Format(
     session=ClaudeSession,
     is_record=_is_record,
     sniff=_sniff,
+    fold=fold,
     types=TYPES,
     ignored=IGNORED,
     root=Root(

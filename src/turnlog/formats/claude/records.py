@@ -142,6 +142,7 @@ class Line(msgspec.Struct, gc=False):
     session_id: str | None = None
     isCompactSummary: bool | None = None
     isApiErrorMessage: bool | None = None
+    isAbortedMidStream: bool | None = None
     origin: Origin | str | None = None
     forkedFrom: Forked | None = None
     requestSessionId: str | None = None

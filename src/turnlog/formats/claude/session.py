@@ -5,6 +5,7 @@ Slots: 0 meta, 1 the message or the record's own event, 2 usage, 3+n the n-th co
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -66,14 +67,29 @@ _OPENINGS: tuple[tuple[str, Author], ...] = (
 )
 
 
-class ClaudeSession(Session):
-    """State of one file: the session id that records without one fall back to, and the facts last told."""
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE).fullmatch
 
-    __slots__ = ("_facts", "_session", "_subagent")
+
+def _file_session(place: Place) -> str | None:
+    """The session a file is named for: its stem, or the folder above `subagents`; None where neither is a UUID."""
+    parts = re.split(r"[/\\]", place.name)
+    if "subagents" in parts[1:]:
+        stem: str | None = parts[parts.index("subagents") - 1]
+    else:
+        stem = place.stem
+    return stem if stem is not None and _UUID(stem) else None
+
+
+class ClaudeSession(Session):
+    """State of one file: the session that records without one belong to (the file's by its name, else the last one
+    told; sheet trap 13), and the facts last told."""
+
+    __slots__ = ("_facts", "_named", "_session", "_subagent")
 
     def __init__(self, place: Place, options: ReadOptions) -> None:
         super().__init__(place, options)
-        self._session: str | None = None
+        self._session: str | None = _file_session(place)
+        self._named = self._session is not None
         self._facts: tuple[str | None, str | None, str | None, str | None, str | None] = (None,) * 5
         self._subagent = place.subagent
 
@@ -106,7 +122,8 @@ class ClaudeSession(Session):
         )
         events: list[Event] = []
         project(self, record, head, events)
-        self._session = session
+        if not self._named:
+            self._session = session
         return events
 
     def _meta(self, record: Line, head: Record, model: str | None, out: list[Event]) -> None:
@@ -275,6 +292,11 @@ class ClaudeSession(Session):
             head, 2, counts, _EXCLUSIVE, "message", message.model, message.id, record.requestId, stop_reason=message.stop_reason,
             service_tier=usage.service_tier,
         )  # fmt: skip
+        origin = record.forkedFrom.sessionId if record.forkedFrom is not None else record.requestSessionId
+        if origin is not None:
+            spent.origin_session = origin
+        if record.isAbortedMidStream:
+            spent.adjustments = ("aborted_stream",)
         geo = usage.inference_geo
         if geo is not None:
             spent.inference_geo = geo
@@ -283,7 +305,7 @@ class ClaudeSession(Session):
         if tools is not None and (tools.web_search_requests or tools.web_fetch_requests):
             spent.server_tools = _server_tools(tools.web_search_requests, tools.web_fetch_requests)
         if counts.input is None and counts.output is None and counts.is_missing():
-            spent.adjustments = ("unreported",)
+            spent.adjustments += ("unreported",)
         return spent
 
     def _counts(self, usage: TokenUsage | Iteration, path: str) -> Counts:

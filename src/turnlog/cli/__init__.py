@@ -1,0 +1,35 @@
+"""The command: the library's twin. Data on stdout, everything else on stderr, honest exit codes.
+
+Each command lives in a module of its own that is imported only when it is asked for, so `--version` and `--help` start
+fast. Exit codes: 0 ok, 1 nothing matched, 2 wrong usage, 3 damaged or partial (`check` always, others with `--strict`),
+4 nothing at all could be read.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from .._version import __version__
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "overview": ("overview", "What is on this machine: sessions, tokens and days of every agent."),
+    "list": ("list", "Sessions, newest first."),
+    "show": ("show", "One session as a readable transcript."),
+    "events": ("events", "The typed events of a file, one JSON object a line."),
+    "check": ("check", "The proof: what was read, byte for byte, and what was not."),
+    "raw": ("raw", "The exact bytes of a file or a part of it."),
+    "history": ("history", "Prompts typed into the agents, from their history files."),
+    "titles": ("titles", "Session titles from the agents' own indexes."),
+    "demo": ("demo", "Every view over a small home made of synthetic sessions."),
+}
+"""Every command: the module that holds it (its `command`) and the line it has in the help."""
+
+
+def main() -> None:
+    """The entry point of the `turnlog` command."""
+    if sys.argv[1:] in (["--version"], ["-V"]):  # answered without importing anything
+        print(f"turnlog {__version__}")
+        return
+    from .group import run
+
+    sys.exit(run())

@@ -1,0 +1,82 @@
+"""The group of commands: loads the one that is asked for, and turns what goes wrong into a sentence and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from .._version import __version__
+from ..errors import FaultError, InvalidOptionsError, SourceError, TurnlogError, UnknownFormatError
+from . import COMMANDS
+
+NOTHING_MATCHED = 1
+WRONG_USAGE = 2
+PARTIAL = 3
+NOTHING_READ = 4
+INTERRUPTED = 130
+
+
+class Commands(click.Group):
+    """Commands by name, imported when asked for; the help needs none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = COMMANDS.get(cmd_name)
+        if found is None:
+            return None
+        command: click.Command = importlib.import_module(f"turnlog.cli.{found[0]}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="turnlog", message="%(prog)s %(version)s")
+@click.pass_context
+def turnlog(ctx: click.Context) -> None:
+    """Reads what coding agents leave on disk, with every byte accounted for.
+
+    Without a command: the overview of this machine.
+    """
+    if ctx.invoked_subcommand is None:
+        command = turnlog.get_command(ctx, "overview")
+        assert command is not None
+        ctx.invoke(command)
+
+
+def run(args: list[str] | None = None) -> int:
+    """Run the command line and return its exit code. Nothing escapes as a traceback but a bug of ours."""
+    try:
+        value = turnlog.main(args=args, prog_name="turnlog", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away (| head): that is no error. What is still buffered must not be flushed at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (InvalidOptionsError, UnknownFormatError) as error:
+        click.echo(f"turnlog: {error}", err=True)
+        return WRONG_USAGE
+    except FaultError as error:
+        click.echo(f"turnlog: {error}", err=True)
+        return PARTIAL
+    except SourceError as error:
+        click.echo(f"turnlog: {error}", err=True)
+        return NOTHING_READ
+    except TurnlogError as error:
+        click.echo(f"turnlog: {error}", err=True)
+        return NOTHING_MATCHED
+    return value if isinstance(value, int) else 0

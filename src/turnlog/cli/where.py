@@ -1,0 +1,50 @@
+"""Where to look: the options every command shares, and the sessions found there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..discover import Discovery, Roots, discover, roots_from_env, roots_from_home
+from ..formats import FORMATS
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def where_options(command: F) -> F:
+    """`--home` and `--root`, for every command that looks for sessions."""
+    command = click.option(
+        "--root", "root", multiple=True, metavar="AGENT=PATH",
+        help=f"An agent's own root instead of its usual ones; again for more. Agents: {', '.join(FORMATS)}.",
+    )(command)  # fmt: skip
+    return click.option(
+        "--home", type=click.Path(file_okay=False), metavar="DIR",
+        help="Take DIR as the home; the agents' environment variables are ignored.",
+    )(command)  # fmt: skip
+
+
+def roots_of(home: str | None, root: tuple[str, ...]) -> Roots:
+    """The roots the options ask for. Raises click.UsageError for a word that is no AGENT=PATH."""
+    roots = roots_from_home(Path(home)) if home is not None else roots_from_env()
+    given: dict[str, list[str]] = {}
+    for word in root:
+        agent, sign, path = word.partition("=")
+        if not sign or agent not in FORMATS or not path:
+            raise click.UsageError(f"--root: expected AGENT=PATH with an agent of {', '.join(FORMATS)}, found {word!r}")
+        given.setdefault(agent, []).append(path)
+    for agent, paths in given.items():
+        roots = roots.replaced(agent, [Path(path) for path in paths])
+    return roots
+
+
+def found(home: str | None, root: tuple[str, ...]) -> tuple[Roots, Discovery]:
+    """What discovery finds there."""
+    roots = roots_of(home, root)
+    return roots, discover(roots)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON with a schema name.")
+strict_option = click.option("--strict", is_flag=True, help="Exit 3 when something could not be read whole.")

@@ -1,0 +1,1 @@
+"""Accounting: the work of all files, each piece once, with its evidence."""

@@ -1,0 +1,203 @@
+"""Which samples are the same work.
+
+The formats say what makes a piece of work itself (`Sample.key`, `Mark.key`). Here pieces with one key are merged over all
+files: tokens at the greatest of each part, time at the earliest. Every sample that is not counted stays, with the reason
+and the position of the one that stands for it.
+
+A copied record belongs to the session that made it: by its own origin fields; else to the elder file, the one whose
+records all stand in the other or whose own ones began earlier; else to the earlier time; else to the first path.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+import msgspec
+
+from ..tokens import Additive
+from ..work import FileWork, Key, Left, Mark, Sample, SessionFacts, What
+
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+_LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+class Counted(msgspec.Struct):
+    """One call that counts: its merged sample and the file its position is in."""
+
+    sample: Sample
+    path: str
+
+
+class CountedMark(msgspec.Struct):
+    """One prompt, answer, call, result or compaction that counts, and the file it stands in."""
+
+    mark: Mark
+    path: str
+
+
+class Session(msgspec.Struct):
+    """One session over all its files."""
+
+    id: str
+    agent: str
+    facts: SessionFacts
+    title: str | None = None
+    files: list[str] = msgspec.field(default_factory=list)
+    parent: str | None = None
+
+
+class Ledger(msgspec.Struct):
+    """Everything that was done, once. `left`: what was not counted, by file."""
+
+    samples: list[Counted] = msgspec.field(default_factory=list)
+    marks: dict[What, list[CountedMark]] = msgspec.field(default_factory=dict)
+    left: list[tuple[str, Left]] = msgspec.field(default_factory=list)
+    sessions: dict[str, Session] = msgspec.field(default_factory=dict)
+
+
+def merge(works: list[FileWork], reconcile: Callable[[str, list[FileWork]], None] | None = None) -> Ledger:
+    """The ledger of all these files. `reconcile(agent, files)` applies an agent's own rules between files first."""
+    ledger = Ledger()
+    by_agent: dict[str, list[FileWork]] = {}
+    for work in works:
+        by_agent.setdefault(work.agent, []).append(work)
+    for agent, files in by_agent.items():
+        if reconcile is not None:
+            reconcile(agent, files)
+        elders = _elders_first(files)
+        _sessions(ledger, agent, elders)
+        _samples(ledger, elders)
+        _marks(ledger, elders)
+    _titles(ledger, works)
+    return ledger
+
+
+def _elders_first(files: list[FileWork]) -> list[FileWork]:
+    """Files in the order in which they may claim work that several hold."""
+    if len(files) < 2:
+        return files
+    seen = Counter[str]()
+    for work in files:
+        seen.update(work.ids.keys())
+    if not any(n > 1 for n in seen.values()):
+        return sorted(files, key=lambda work: work.path)
+
+    def born(work: FileWork) -> datetime:
+        own = [at for id, at in work.times.items() if seen[id] == 1]
+        if work.born is not None:
+            own.append(work.born)
+        return min(own, default=_EARLIEST)
+
+    return sorted(files, key=lambda work: (born(work), work.path))
+
+
+def _sessions(ledger: Ledger, agent: str, files: list[FileWork]) -> None:
+    for work in files:
+        for id, facts in work.sessions.items():
+            known = ledger.sessions.get(id)
+            if known is None:
+                ledger.sessions[id] = Session(id, agent, facts, files=[work.path], parent=facts.parent)
+            else:
+                known.files.append(work.path)
+                known.facts = _together(known.facts, facts)
+
+
+def _together(a: SessionFacts, b: SessionFacts) -> SessionFacts:
+    """Facts of one session from two files: the first word stands, times widen."""
+    joined = msgspec.structs.replace(a)
+    for name in ("cwd", "model", "version", "first_prompt", "forked_from", "parent", "origin"):
+        if getattr(joined, name) is None:
+            setattr(joined, name, getattr(b, name))
+    joined.seen(b.first)
+    joined.seen(b.last)
+    return joined
+
+
+def _samples(ledger: Ledger, files: list[FileWork]) -> None:
+    found: dict[Key, list[tuple[FileWork, Sample]]] = {}
+    for work in files:
+        ledger.left += [(work.path, left) for left in work.left]
+        for sample in work.samples:
+            same = found.get(sample.key)
+            if same is None:
+                found[sample.key] = [(work, sample)]
+            else:
+                same.append((work, sample))
+    for same in found.values():
+        work, sample = same[0]
+        if len(same) > 1:
+            work, sample = _merged(ledger, same)
+        ledger.samples.append(Counted(sample, work.path))
+
+
+def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWork, Sample]:
+    """One sample of several with one key; the others go to `left`."""
+    first = same[0][0]
+    if any(work is not first for work, _ in same):
+        same = sorted(same, key=lambda pair: _claim(*pair, files=[work for work, _ in same]))
+    work, kept = same[0]
+    samples = [sample for _, sample in same]
+    counts = Additive(
+        _most(s.counts.input for s in samples),
+        _most(s.counts.output for s in samples),
+        _most(s.counts.cache_read for s in samples),
+        _most(s.counts.cache_write for s in samples),
+        any(s.counts.flagged for s in samples),
+    )
+    origin = next((s.session for s in samples if s.own is not None), kept.session)
+    merged = msgspec.structs.replace(
+        kept,
+        counts=counts,
+        at=min((s.at for s in samples if s.at is not None), default=None),
+        session=origin,
+        model=next((s.model for s in samples if s.model is not None), None),
+        lower_bound=all(s.lower_bound for s in samples),
+        uncommitted=all(s.uncommitted for s in samples),
+        cost=kept.cost if kept.cost is not None else next((s.cost for s in samples if s.cost is not None), None),
+    )
+    instead = (work.path, kept.line, kept.start, kept.end)
+    for other, sample in same[1:]:
+        reason = "the same call on another line" if other is work else "the same call, copied into another file"
+        ledger.left.append((other.path, Left(sample, reason, instead)))
+    return work, merged
+
+
+def _claim(work: FileWork, sample: Sample, files: list[FileWork]) -> tuple[bool, int, datetime]:
+    """Who comes first: the session's own record, the elder file, the earlier time."""
+    return (sample.own is False, files.index(work), sample.at or _LATEST)
+
+
+def _most(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _marks(ledger: Ledger, files: list[FileWork]) -> None:
+    seen: dict[tuple[What, Key], CountedMark] = {}
+    for work in files:
+        for mark in work.marks:
+            key = (mark.what, mark.key)
+            known = seen.get(key)
+            if known is None:
+                seen[key] = CountedMark(mark, work.path)
+                ledger.marks.setdefault(mark.what, []).append(seen[key])
+            elif known.mark.uncommitted and not mark.uncommitted:
+                known.mark, known.path = mark, work.path
+
+
+def _titles(ledger: Ledger, works: list[FileWork]) -> None:
+    """The best title of each session: the highest rank, then the last said. Blank text names nothing."""
+    pointed = {title.leaf_id for work in works for title in work.titles if title.leaf_id is not None}
+    holders = {id: work.ids[id] for work in works for id in pointed if id in work.ids} if pointed else {}
+    best: dict[str, int] = {}
+    for work in works:
+        for title in work.titles:
+            session = title.session if title.leaf_id is None else holders.get(title.leaf_id)
+            known = ledger.sessions.get(session) if session is not None else None
+            if known is None or title.rank < best.get(known.id, -1):
+                continue
+            text = (title.text or "").strip()
+            if text or title.clears:
+                best[known.id] = title.rank
+                known.title = text or None
