@@ -7,13 +7,13 @@ in the values.
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from .errors import LineFault
+from .jsontext import value_of
 from .tokens import Counts, Semantics
 
 
@@ -30,23 +30,23 @@ _string = msgspec.json.Decoder(str).decode
 def told(body: Body) -> str:
     """The text of a body; several texts are joined with a line feed. Lone surrogates stay as written."""
     if body.__class__ is str:
-        return body  # type: ignore[return-value]
+        return body
     if body.__class__ is tuple:
-        return "\n".join([told(part) for part in body])  # type: ignore[misc, arg-type]
+        return "\n".join([told(part) for part in body])
     try:
         return _string(body)  # type: ignore[arg-type]
     except msgspec.DecodeError:
-        return str(json.loads(body))  # type: ignore[arg-type]
+        return str(value_of(body))  # type: ignore[arg-type]
 
 
 def valued(body: Any) -> Any:
-    """A JSON value kept as its raw text (bytes), or as it is."""
+    """A JSON value kept as its raw text (bytes), or as it is. Numbers out of any range in it are None."""
     if body.__class__ is not bytes:
         return body
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError):
-        return json.loads(body)
+        return value_of(body)
 
 
 class Record(msgspec.Struct, gc=False):
@@ -265,6 +265,7 @@ class Usage(Event, gc=False):
     """Tokens of one call, as written. `basis` says how the counts were had: message, last_sample, initial_cumulative,
     cumulative_delta, response, entry. `cumulative`: the running total beside them, context and not a sample.
     `cost`: US dollars as the agent stored them, None where it stored none. `ledger`: which native ledger.
+    origin_session: the session that made the call, where a copied record says so itself.
     """
 
     counts: Counts = msgspec.field(default_factory=Counts)
@@ -284,6 +285,7 @@ class Usage(Event, gc=False):
     inference_geo: str | None = None
     endpoint: str | None = None
     server_tools: dict[str, int] | None = None
+    origin_session: str | None = None
     adjustments: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "usage"
@@ -332,10 +334,11 @@ class BranchSummary(Event, gc=False):
 
 
 class Label(Event, gc=False):
-    """A mark on another entry; None or empty text clears it."""
+    """A mark on another entry (where there are no ids, on a message by its place); None or empty text clears it."""
 
     target_id: str | None = None
     text: str | None = None
+    message_index: int | None = None
 
     kind: ClassVar[str] = "label"
 
@@ -370,12 +373,13 @@ class Custom(Event, gc=False):
 
 
 class CustomMessage(Event, gc=False):
-    """A message an extension put into the conversation; the model sees it as the person's."""
+    """A message an extension put into the conversation; the model sees it as the person's. native_at: as a Message's."""
 
     name: str = ""
     text: str = ""
     display: bool = True
     data: Any = None
+    native_at: datetime | None = None
 
     kind: ClassVar[str] = "custom_message"
 

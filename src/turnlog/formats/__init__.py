@@ -10,8 +10,11 @@ from ..errors import UnknownFormatError
 from ..jsontext import TextError, decode
 from .base import Format
 from .claude import CLAUDE
+from .codex import CODEX
+from .pi import PI
+from .swink import SWINK
 
-FORMATS: dict[str, Format] = {format.name: format for format in (CLAUDE,)}
+FORMATS: dict[str, Format] = {format.name: format for format in (CLAUDE, CODEX, PI, SWINK)}
 """Every agent's format by its name on the command line, in the order they are asked when a file is sniffed."""
 
 
@@ -47,11 +50,12 @@ def document_format(head: bytes) -> Format | None:
     return next((f for f in FORMATS.values() if f.document and isinstance(value, dict) and f.sniff(value)), None)
 
 
-def place_of(name: str) -> Place:
-    """What a path tells of a source, asked of every format in turn."""
+def place_of(name: str, *, subagent: bool | None = None) -> Place:
+    """What a path tells of a source. subagent: what discovery found; None goes by the path."""
     base = os.path.basename(name)
     stem = base
     for suffix in (".zst", ".jsonl", ".json"):
         stem = stem.removesuffix(suffix)
-    subagent = "subagents" in name.split(os.sep)[-4:-1] or base.startswith("agent-")
+    if subagent is None:
+        subagent = "subagents" in name.split(os.sep)[:-1] or base.startswith("agent-")
     return Place(name=name, stem=stem, subagent=subagent, document=base.endswith(".json"))

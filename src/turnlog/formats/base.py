@@ -18,7 +18,7 @@ from ..contract import Place, ReadOptions
 from ..errors import FaultKind, Problem
 from ..jsontext import NotANumber
 from ..model import Event, Item
-from ..typed import P, Part, Schema, found_name, reference
+from ..typed import P, Part, Schema, found_name, raw_name
 from ..work import FileWork
 
 
@@ -85,7 +85,7 @@ class Session:
         """Type a value that was kept raw; what does not fit is a soft problem and None."""
         try:
             return part.fast(raw)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             value, problems, repairs = part.fit(raw, path, strict=self.strict)
         if problems and self.strict:
             raise Refused(problems[0])
@@ -99,16 +99,16 @@ class Session:
         if body[:1] == b'"':
             return body
         if body and body != b"null":
-            self.soft(Problem(FaultKind.INVALID_FIELD, path, "a string", found_name(reference(body))))
+            self.soft(Problem(FaultKind.INVALID_FIELD, path, "a string", raw_name(body)))
         return ""
 
     def when(self, text: str | int, path: str = "$.timestamp") -> datetime | None:
         """The UTC time a native ISO text or digits give. What is no time is a soft problem and None."""
         if text == self._last_text:
             return self._last_at
-        if text.__class__ is str and _USUAL(text):  # type: ignore[arg-type]
+        if text.__class__ is str and _USUAL(text):
             try:
-                self._last_at = datetime.fromisoformat(text)  # type: ignore[arg-type]
+                self._last_at = datetime.fromisoformat(text)
             except ValueError:
                 pass
             else:
@@ -171,7 +171,14 @@ def _rfc3339(text: str) -> datetime | None:
     if digits.isascii() and digits.removeprefix("-").removeprefix("+").isdigit():
         return moment(int(digits)) if len(digits) < 20 else None
     # fromisoformat takes week dates, bare dates and compact forms too, which no agent means.
-    if len(text) < 19 or text[4] != "-" or text[7] != "-" or text[10] not in "Tt " or text[13] != ":" or text[16] != ":":
+    if (
+        len(text) < 19
+        or text[4] != "-"
+        or text[7] != "-"
+        or text[10] not in "Tt "
+        or text[13] != ":"
+        or text[16] != ":"
+    ):
         return None
     head, rest = text[:19], text[19:]
     fraction = ""
@@ -196,7 +203,9 @@ def _offset(text: str) -> timedelta:
     if text in ("", "Z", "z"):
         return timedelta()
     sign, body = text[0], text[1:].replace(":", "", 1) if len(text) == 6 and text[3] == ":" else text[1:]
-    if sign not in "+-" or len(body) != 4 or not (body.isascii() and body.isdigit()) or int(body[2:]) > 59:
+    if sign not in "+-" or len(body) != 4 or not (body.isascii() and body.isdigit()):
+        raise ValueError
+    if int(body[:2]) > 23 or int(body[2:]) > 59:
         raise ValueError
     offset = timedelta(hours=int(body[:2]), minutes=int(body[2:]))
     return -offset if sign == "-" else offset
@@ -206,14 +215,21 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
     """Where an agent keeps sessions, as rules that discovery applies.
 
     env: variables that replace the root, first set one wins; a set but empty one is an error. Each comes with the
-    `scans` that hold below its value, where they differ. defaults: paths below the home ("~") or the user's config
-    folder ("<config>"); several are all read where they exist, the first always. scans: (folder below the root,
-    pattern) pairs; a pattern is recursive where it begins with "**/".
+    `scans` that hold below its value, where they differ. expands: the agent itself reads a leading "~" of such a value
+    as the home. defaults: paths below the home ("~") or the user's config folder ("<config>"); several are all read
+    where they exist, the first always. scans: (folder below the root, pattern) pairs; a pattern is recursive where it
+    begins with "**/". others: names that fit a pattern and are no sessions. subagents: names of files that a subagent
+    wrote; a file below a folder called `subagents` is one too. archived: those of the scanned folders that hold what
+    was put away.
     """
 
     env: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    expands: bool = False
     defaults: tuple[str, ...] = ()
     scans: tuple[tuple[str, str], ...] = ()
+    others: tuple[str, ...] = ()
+    subagents: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
 
 
 class HistoryRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -238,6 +254,24 @@ class TitleRule(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
 
 
+class TreeRule(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent's records point at each other. id: the native key of a record's id, at its top level. across: a
+    parent may lie in another file of the agent. joined: the fact of a Compaction that names the record it goes on from,
+    where the agent begins a new root there."""
+
+    id: str
+    across: bool = False
+    joined: str | None = None
+
+
+class TransactionRule(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent frames an append that may stay uncommitted. begin: the name of the Custom event that opens one.
+    committed: the fact of the Meta event that closes it."""
+
+    begin: str
+    committed: str
+
+
 class Format(msgspec.Struct, frozen=True, kw_only=True):
     """One agent's format: everything the other rooms may ask.
 
@@ -247,7 +281,9 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     types: every native type by label ("user", "event_msg:token_count", "content:text") to the kinds of event it is
     projected to. ignored: the labels left out, each with its reason. document: where the records of a whole JSON document
     stand. fold(place, items): the work one file says was done. reconcile(files): with the work of all files of this agent
-    at hand, moves what proves to be copied from another file to `left`.
+    at hand, moves what proves to be copied from another file to `left`. tree: how its records point at each other, None
+    where they form no tree. transaction: how an append is framed that may stay uncommitted. recognise(line): a file whose
+    first whole line is this one is a session at all; None where every file of a fitting name is.
     """
 
     name: str
@@ -265,6 +301,6 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     titles: TitleRule | None = None
     document: Callable[[bytes], list[tuple[int, int]] | None] | None = None
     suffixes: tuple[str, ...] = (".jsonl",)
-
-
-
+    tree: TreeRule | None = None
+    transaction: TransactionRule | None = None
+    recognise: Callable[[bytes], bool] | None = None
