@@ -65,14 +65,14 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
         """Raise InvalidOptionsError for what cannot be meant. `kinds` are the kinds of event there are."""
         for name in ("max_file_bytes", "max_record_bytes", "stop_at"):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < 0):
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
                 raise InvalidOptionsError(f"{name}: expected a number of bytes or None, found {value!r}")
         if self.stop_at is not None and self.max_file_bytes is not None and self.stop_at > self.max_file_bytes:
             raise InvalidOptionsError(f"stop_at: {self.stop_at} is past max_file_bytes {self.max_file_bytes}")
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise InvalidOptionsError(f"{name}: expected one of {', '.join(allowed)}, found {getattr(self, name)!r}")
-        if self.include is not None and (strange := sorted(self.include - kinds)):
+        if self.include is not None and (strange := sorted(map(str, frozenset(self.include) - kinds))):
             raise InvalidOptionsError(f"include: no kind of event is called {strange[0]!r}")
 
 

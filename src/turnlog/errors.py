@@ -123,12 +123,13 @@ class SourceError(TurnlogError):
 
 
 class SourceUnreadable(SourceError):
-    """It cannot be opened or read; the OSError is the cause."""
+    """It cannot be opened or read; the OSError (or what else a caller's file object raised) is the cause."""
 
     kind = "unreadable"
 
-    def __init__(self, source: str, error: OSError | None = None, said: str = "") -> None:
-        super().__init__(source, said or f"cannot be read: {(error and error.strerror) or type(error).__name__}")
+    def __init__(self, source: str, error: Exception | None = None, said: str = "") -> None:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        super().__init__(source, said or f"cannot be read: {reason}")
         self.error = error
 
 

@@ -7,6 +7,7 @@ never changes what comes out. A record either decodes whole or leaves nothing be
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -16,10 +17,10 @@ from .formats.base import Aside, Format, Refused
 from .framing import Framed, Framer, Oversize
 from .jsontext import TextError, decode, is_cut, is_utf8
 from .model import KINDS, Item
-from .repair import mend
+from .repair import BOM, mend
 from .seeming import Doubt
 
-NOT_FAST = (msgspec.DecodeError, RecursionError, UnicodeDecodeError, Refused)
+NOT_FAST = (msgspec.DecodeError, RecursionError, UnicodeDecodeError, TextError, Refused)
 
 LONG = 1 << 20
 """Records of this many bytes and more are checked in pieces, so that no second copy of them is made."""
@@ -33,7 +34,7 @@ def utf8_or_raise(raw: bytes | memoryview) -> None:
 
 def _is_ascii(data: bytes, first: Framed) -> bool:
     """Whether every record of a chunk is ASCII; the first may have begun in an earlier one."""
-    return data.isascii() and (first.__class__ is not bytes or first.isascii())  # type: ignore[union-attr]
+    return data.isascii() and (first.__class__ is not bytes or first.isascii())
 
 
 class Parser:
@@ -66,18 +67,22 @@ class Parser:
         self.ignored: dict[str, int] = {}
         self._framer = Framer(self.options.max_record_bytes)
         self._hash = hashlib.sha256() if self.options.sha256 else None
-        self._doubt = Doubt() if self.options.repair and not self.place.document else None
+        self._document = format.document if self.place.document else None
+        self._doubt = Doubt() if self.options.repair and self._document is None else None
         self._terminated_through = 0
 
     def feed(self, data: bytes) -> list[Item]:
         """Take `data` in; return what the records that are now whole say."""
         self._raise()
+        if data.__class__ is not bytes:  # a caller's buffer may change under the records, which are views
+            data = bytes(data)
         data, over = self._admit(data)
         items: list[Item] = []
-        records = self._framer.feed(data)
-        if records:
+        if self._document is not None:
+            self._framer.hold(data)  # one document: its lines are no records
+        elif records := self._framer.feed(data):
             items = self._read(records, _is_ascii(data, records[0]))
-        if over is not None:
+        if over is not None and self.error is None:
             self.error = over
         return items
 
@@ -152,13 +157,17 @@ class Parser:
             self._hash.update(data)
         return data, over
 
-    def _read(self, records: list[Framed], ascii: bool) -> list[Item]:
-        """The loop. Everything that is not the usual record is elsewhere."""
+    def _read(self, records: list[Framed], plain: bool) -> list[Item]:
         items: list[Item] = []
         if self._doubt is not None:
-            records = self._doubted(self._doubt, records, items)
-        fast, session = self.format.schema.fast, self.session
-        read, problems, asides = session.read, session.problems, session.asides
+            records = self._doubted(self._doubt, records, items, plain)
+        self._loop(records, plain, items)
+        return self._chosen(items)
+
+    def _loop(self, records: list[Framed], plain: bool, items: list[Item]) -> None:
+        """The loop. Everything that is not the usual record is elsewhere."""
+        first, session = self.format.schema.first, self.session
+        read, problems, repairs, asides = session.read, session.problems, session.repairs, session.asides
         line, at, decoded, count = self.line, self.at, 0, 0
         for raw in records:
             line += 1
@@ -167,14 +176,15 @@ class Parser:
                 at += len(raw) + 1  # type: ignore[arg-type]
                 try:
                     # Read fields are checked by the decoder, but the fields it skips are not.
-                    if not ascii:
+                    if not plain:
                         str(raw, "utf-8") if len(raw) < LONG else utf8_or_raise(raw)  # type: ignore[arg-type]
-                    out = read(fast(raw), line, start, at)  # type: ignore[arg-type]
+                    session.raw = raw
+                    out = read(first(raw), line, start, at)  # type: ignore[arg-type]
                 except NOT_FAST:
                     pass
                 else:
-                    if not problems and not asides and out.__class__ is list:
-                        items += out  # type: ignore[arg-type]
+                    if not problems and not repairs and not asides and out.__class__ is list:
+                        items += out
                         decoded += at - start
                         count += 1
                     else:
@@ -182,30 +192,28 @@ class Parser:
                         self._settle(out, items, start, at, at - start)
                     continue
             else:
-                at += raw.size  # type: ignore[union-attr]
+                at += raw.size
             self.line, self.at = line, at
             self._slow(raw, items, start, terminated=True)
         self.line, self.at, self._terminated_through = line, at, at
         self.bytes.decoded += decoded
         self.records += count
-        return self._chosen(items)
 
     def _chosen(self, items: list[Item]) -> list[Item]:
         wanted = self.options.include
         return items if wanted is None else [item for item in items if item.kind in wanted or item.kind == "fault"]
 
-    def _doubted(self, doubt: Doubt, records: list[Framed], items: list[Item]) -> list[Framed]:
+    def _doubted(self, doubt: Doubt, records: list[Framed], items: list[Item], plain: bool) -> list[Framed]:
         """While no whole object has been seen, read record by record and hold what they say: the file may be no JSON
         Lines at all. Returns the records that are beyond doubt."""
         for n, raw in enumerate(records):
-            start = self.at
-            self.line += 1
-            self.at += raw.size if isinstance(raw, Oversize) else len(raw) + 1
-            self._slow(raw, doubt.held, start, terminated=True)
-            self._terminated_through = self.at
-            doubt.see(raw if isinstance(raw, Oversize) else bytes(raw))
+            self._loop([raw], plain, doubt.held)
+            doubt.see(raw)
             items += self._judged(doubt, [], last=False)
             if self.error is not None:
+                # What follows is not looked at, however much of it came with this line.
+                self.taken = self.at
+                self._hash = None
                 return []
             if self._doubt is None:
                 return records[n + 1 :]
@@ -226,23 +234,27 @@ class Parser:
     def _last(self, last: bytes | Oversize, items: list[Item]) -> None:
         start = self.at
         self.at += last.size if isinstance(last, Oversize) else len(last)
-        if self.place.document and isinstance(last, bytes):
-            self._document(last, items)
+        if self._document is not None and isinstance(last, bytes):
+            self._whole(self._document, last, items)
             return
         self.line += 1
         self._slow(last, items, start, terminated=False)
         if self._doubt is not None:
             self._doubt.see(last)
 
-    def _document(self, data: bytes, items: list[Item]) -> None:
+    def _whole(self, spans_of: Callable[[bytes], list[tuple[int, int]] | None], data: bytes, items: list[Item]) -> None:
         """One JSON document for a file: its format says where its records stand."""
         self.line = data.count(b"\n") + (not data.endswith(b"\n"))
-        spans = self.format.document(data) if self.format.document and is_utf8(data) else None
+        utf8 = is_utf8(data)
+        spans = spans_of(data) if utf8 else None
         if spans is None:
-            kind = FaultKind.INVALID_JSON if is_utf8(data) else FaultKind.INVALID_UTF8
-            kind = FaultKind.TRUNCATED if kind is FaultKind.INVALID_JSON and is_cut(data) else kind
-            self._fault(LineFault(kind, 1, 0, len(data)), items)
-            self.bytes.faulty += len(data)
+            kind = FaultKind.INVALID_JSON if utf8 else FaultKind.INVALID_UTF8
+            if is_cut(data):
+                if self.options.tail == "allow-incomplete":
+                    self._tolerate(0, len(data))
+                    return
+                kind = FaultKind.TRUNCATED
+            self._lose(LineFault(kind, 1, 0, len(data)), items, len(data))
             return
         line, seen, through = 1, 0, 0
         for start, end in spans:
@@ -251,8 +263,7 @@ class Parser:
             try:
                 value = decode(data[start:end].decode())
             except TextError as error:
-                self._fault(LineFault(error.kind, line, start, end), items)
-                self.bytes.faulty += end - through
+                self._lose(LineFault(error.kind, line, start, end), items, end - through)
             else:
                 self._value(value, items, line, start, end, end - through)
             through = end
@@ -279,16 +290,20 @@ class Parser:
                 return
             except TextError as error:
                 kind = error.kind
-        if not terminated and is_cut(raw):
+        if not terminated and is_cut(raw.removeprefix(BOM) if self.options.repair else raw):
             if self.options.tail == "allow-incomplete":
-                self.incomplete_tail = True
-                self.bytes.tail += size
-                self.frozen = start if self.frozen is None else self.frozen
+                self._tolerate(start, size)
                 return
             kind = FaultKind.TRUNCATED
         if self.options.repair and self._mended(raw, items, start, terminated=terminated):
             return
         self._lose(LineFault(kind, line, start, end), items, size)
+
+    def _tolerate(self, start: int, size: int) -> None:
+        """A cut-off end that the caller allows: no fault, and the mark stays at its start."""
+        self.incomplete_tail = True
+        self.bytes.tail += size
+        self.frozen = start if self.frozen is None else self.frozen
 
     def _mended(self, raw: bytes, items: list[Item], start: int, *, terminated: bool) -> bool:
         """Read what is whole in a damaged line. False: nothing is, and the line's own fault stands."""
@@ -320,17 +335,23 @@ class Parser:
     ) -> None:  # fmt: skip
         """One plain object: fit it to the format's struct, say its events, count its bytes (`size` of them)."""
         strict = not self.options.repair
-        fitted = self.format.schema.fit(value, strict=strict)
         problem: Problem | None = None
-        if fitted.problems and (strict or fitted.problems[0].path == "$.type"):
-            problem = fitted.problems[0]
-        else:
-            self.session.problems += fitted.problems
-            self.session.repairs += fitted.repairs
-            try:
+        out: Sequence[Item] | Aside = []
+        try:
+            fitted = self.format.schema.fit(value, strict=strict)
+            if fitted.problems and (strict or fitted.problems[0].path == "$.type"):
+                problem = fitted.problems[0]
+            else:
+                self.session.problems += fitted.problems
+                self.session.repairs += fitted.repairs
                 out = self.session.read(fitted.record, line, start, end, recovered)
-            except Refused as refused:
-                problem = refused.problem
+        except Refused as refused:
+            # Where the needed field is there but does not fit, that is what is wrong.
+            problem = next((p for p in self.session.problems if p.path == refused.problem.path), refused.problem)
+        except (TextError, RecursionError):  # deeper than the decoders go, in a part that is typed later
+            self._forget()
+            self._lose(LineFault(FaultKind.TOO_DEEP, line, start, end), items, size)
+            return
         if problem is not None:
             self._forget()
             p = problem
@@ -339,11 +360,18 @@ class Parser:
             self._settle(out, items, start, end, size, line=line)
 
     def _settle(
-        self, out: list[Item] | Aside, items: list[Item], start: int, end: int, size: int, line: int | None = None
+        self, out: Sequence[Item] | Aside, items: list[Item], start: int, end: int, size: int, line: int | None = None
     ) -> None:
         """A record that was read: its problems as faults, its asides and repairs counted, its bytes put down."""
         session, line = self.session, self.line if line is None else line
         self.records += 1
+        if isinstance(out, Aside) and not (session.problems or session.repairs or session.asides):  # one in ten
+            count_label(self.ignored if out.known else self.unknown, out.label)
+            if out.known:
+                self.bytes.ignored += size
+            else:
+                self.bytes.unknown += size
+            return
         found = list(session.problems)
         repaired = bool(session.problems or session.repairs)
         for aside in session.asides:

@@ -17,13 +17,14 @@ import msgspec
 
 from .contract import MAX_U64
 from .errors import FaultKind, Problem
-from .jsontext import NotANumber
+from .jsontext import NotANumber, marked_value_of
 
 T = TypeVar("T", bound=msgspec.Struct)
 P = TypeVar("P")
 
-Natural = Annotated[int, msgspec.Meta(ge=0)]
-"""A counter: a JSON integer 0..2^64-1. The upper end is checked where counts are made (`fit` checks both)."""
+Natural = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""A counter: a JSON integer 0..2^64-1. The fast way takes no greater bound than 2^63-1 and says no to the rest, which
+the reference way then looks at."""
 
 ABSENT = msgspec.Raw(b"")
 """The default of a field that is kept as raw JSON text: nothing was there."""
@@ -53,7 +54,9 @@ class _Shape:
         self.table = False
 
     def expected(self) -> str:
-        names = ["a non-negative integer" if self.natural and t is int else _NAMES[t] for t in _ORDER if t in self.scalars]
+        names = [
+            "a non-negative integer" if self.natural and t is int else _NAMES[t] for t in _ORDER if t in self.scalars
+        ]
         if self.item:
             names.append("an array")
         if self.struct or self.table:
@@ -130,21 +133,37 @@ class Fitted(msgspec.Struct, Generic[T]):
 class Schema(Generic[T]):
     """One struct type, read both ways."""
 
-    def __init__(self, struct: type[T]) -> None:
+    def __init__(
+        self, struct: type[T], *, usual: type[msgspec.Struct] | None = None, of: frozenset[str] = frozenset()
+    ) -> None:
+        """struct: the record of any type. usual: a smaller struct (a base of `struct`) that records of the types `of`
+        are read as, because most records are of them and need fewer fields."""
         self.struct = struct
+        self.of = of
         self.plan = _plan(struct)
-        self.fast: Callable[[bytes], T] = msgspec.json.Decoder(struct).decode
-        """Bytes to struct, or msgspec.DecodeError / RecursionError: then ask the reference decoder and `fit`."""
+        self.usual_plan = _plan(usual) if usual is not None else self.plan
+        self.whole: Callable[[bytes | memoryview], T] = msgspec.json.Decoder(struct).decode
+        """Bytes to the struct, or msgspec.DecodeError / RecursionError: then ask the reference decoder and `fit`."""
+        self.first: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(usual or struct).decode
+        """Bytes to the usual struct: the first look at a record. One of a type not in `of` is to be read `whole`."""
+
+    def fast(self, raw: bytes | memoryview) -> T:
+        """The fast way as one call."""
+        record: T = self.first(raw)
+        return record if not self.of or getattr(record, "type", None) in self.of else self.whole(raw)
 
     def fit(self, value: dict[str, Any], *, strict: bool = False) -> Fitted[T]:
         """Fit a plain object to the struct. Never raises for what the object holds.
 
-        strict: 1e3 is no integer. A field that does not fit is None in the struct and a Problem beside it.
+        strict: 1e3 is no integer. A field that does not fit is None in the struct and a Problem beside it. A bare NaN
+        in a part that nobody reads is a problem of the whole record ("$"): it is no JSON. `value` is used up.
         """
         fitting = _Fitting(strict)
-        record = fitting.object(self.plan, value, "$")
-        if not fitting.word_seen and (path := _word_in(value, "$")):
-            fitting.problems.append(Problem(FaultKind.NON_FINITE, path, "a number", "not a number"))
+        kind = value.get("type")
+        usual = isinstance(kind, str) and kind in self.of
+        record = fitting.object(self.usual_plan if usual else self.plan, value, "$")
+        if not fitting.word_seen and _word_in(value):
+            fitting.problems.append(Problem(FaultKind.NON_FINITE, "$", "a number", "not a number"))
         return Fitted(record, fitting.problems, fitting.repairs)
 
 
@@ -155,16 +174,14 @@ class Part(Generic[P]):
         self.fast: Callable[[bytes | msgspec.Raw], P] = msgspec.json.Decoder(hint).decode
         self.shape = _shape(hint)
 
-    def fit(self, raw: bytes | msgspec.Raw, path: str, *, strict: bool = False) -> tuple[P | None, list[Problem], list[str]]:
-        """The typed value, the problems and the repairs. Never raises for what the text holds."""
+    def fit(
+        self, raw: bytes | msgspec.Raw, path: str, *, strict: bool = False
+    ) -> tuple[P | None, list[Problem], list[str]]:
+        """The typed value, the problems and the repairs, for a text found good when its record was read. Raises only
+        TextError, with too_deep."""
         fitting = _Fitting(strict)
-        value = fitting.value(self.shape, reference(bytes(raw)), path)
+        value = fitting.value(self.shape, marked_value_of(bytes(raw)), path)
         return value, fitting.problems, fitting.repairs
-
-
-def reference(raw: bytes) -> Any:
-    """Any JSON value whose text has been found good before; lone surrogates are kept."""
-    return json.loads(raw.decode())
 
 
 class _Fitting:
@@ -181,10 +198,9 @@ class _Fitting:
         for key, name, shape, required in plan.fields:
             if key in value:
                 found = value[key]
-                if found is None:
-                    if not required:
-                        filled[name] = None
-                        continue
+                if found is None and not required and not shape.raw:
+                    filled[name] = None
+                    continue
                 fitted = self.value(shape, found, f"{path}.{key}")
             elif not required:
                 continue
@@ -198,13 +214,16 @@ class _Fitting:
         if shape.any:
             return self.plain(found, path)
         if shape.raw:
-            return msgspec.Raw(json.dumps(self.plain(found, path), separators=(",", ":")).encode())
+            return msgspec.Raw(self.text_of(found, path))
         kind = type(found)
         if kind is float and _wants_integer(shape) and found.is_integer() and not self.strict:
             self.repairs.append("whole_number")  # 1e3 or 5.0 where an integer belongs is that integer
             found, kind = int(found), int
         if kind is int and int not in shape.scalars and float in shape.scalars:
-            return float(found) if abs(found) < _FLOAT_LIMIT else self.wrong(shape, path, "an integer out of range")
+            try:
+                return float(found)
+            except OverflowError:
+                return self.wrong(shape, path, "an integer out of range")
         if kind in shape.scalars:
             if kind is int and shape.natural and not 0 <= found <= MAX_U64:
                 return self.wrong(shape, path, "a negative integer" if found < 0 else "an integer over 64 bits")
@@ -218,33 +237,51 @@ class _Fitting:
             return self.plain(found, path)
         if kind is NotANumber:
             self.word_seen = self.word_seen or found.word
-            return self.wrong(shape, path, "not a number", FaultKind.NON_FINITE)
+            return self.wrong(
+                shape, path, found.found, FaultKind.INVALID_FIELD if found.finite else FaultKind.NON_FINITE
+            )
         return self.wrong(shape, path, found_name(found))
 
     def wrong(self, shape: _Shape, path: str, found: str, kind: FaultKind = FaultKind.INVALID_FIELD) -> None:
         self.problems.append(Problem(kind, path, shape.expected(), found))
 
-    def plain(self, found: Any, path: str) -> Any:
-        """A value read as it is; numbers that are none become None, each a problem. Iterative: it may be deep."""
+    def text_of(self, found: Any, path: str) -> bytes:
+        """The JSON text of a value that the fast way keeps unread: there a number out of range is no problem before
+        somebody asks for it, so it stays one in the text."""
+        text = json.dumps(self.plain(found, path, unread=True), separators=(",", ":"))
+        for mark, number in _OUT_OF_RANGE.items():
+            text = text.replace(f'"{mark}"', number)
+        return text.encode()
+
+    def plain(self, found: Any, path: str, *, unread: bool = False) -> Any:
+        """A value read as it is; numbers that cannot be had become None, each a problem (of unread ones only the bare
+        words, which are no JSON). Iterative: it may be deep."""
         if not isinstance(found, dict | list | NotANumber):
             return found
         holder = [found]
-        work: list[tuple[Any, Any, str]] = [(holder, 0, path)]
+        work: list[tuple[Any, Any]] = [(holder, 0)]
         while work:
-            parent, key, where = work.pop()
+            parent, key = work.pop()
             value = parent[key]
             if isinstance(value, NotANumber):
-                parent[key] = None
                 self.word_seen = self.word_seen or value.word
-                self.problems.append(Problem(FaultKind.NON_FINITE, where, "a number", "not a number"))
+                if unread and not value.word:
+                    parent[key] = _LONG_MARK if value.finite else _GREAT_MARK
+                else:
+                    parent[key] = None
+                    kind = FaultKind.INVALID_FIELD if value.finite else FaultKind.NON_FINITE
+                    self.problems.append(Problem(kind, path, "a number", value.found))
             elif isinstance(value, dict):
-                work.extend((value, k, where) for k, v in value.items() if isinstance(v, dict | list | NotANumber))
+                work += [(value, k) for k, v in value.items() if isinstance(v, dict | list | NotANumber)]
             elif isinstance(value, list):
-                work.extend((value, n, where) for n, v in enumerate(value) if isinstance(v, dict | list | NotANumber))
+                work += [(value, n) for n, v in enumerate(value) if isinstance(v, dict | list | NotANumber)]
         return holder[0]
 
 
-_FLOAT_LIMIT = 1 << 1023
+# Stand-ins for numbers that no Python value writes back. A text that holds one already only loses a string it made up.
+_GREAT_MARK = "turnlog: a number out of range"
+_LONG_MARK = "turnlog: an integer out of range"
+_OUT_OF_RANGE = {_GREAT_MARK: "1e999", _LONG_MARK: "9" * 5000}
 
 
 def _wants_integer(shape: _Shape) -> bool:
@@ -255,19 +292,36 @@ def found_name(value: Any) -> str:
     """The type of a JSON value as an error sentence says it: never the value."""
     if value is None:
         return "null"
-    return _NAMES.get(type(value), "not a number")
+    if isinstance(value, NotANumber):
+        return value.found
+    return _NAMES.get(type(value), "another value")
 
 
-def _word_in(value: Any, path: str) -> str | None:
-    """Where a bare word that is no JSON (NaN, Infinity) stands in a part of the record that nobody reads."""
+def raw_name(raw: bytes) -> str:
+    """The same for a value that is kept as JSON text: its first byte tells."""
+    return _BY_BEGINNING.get(raw[:1], "a number")
+
+
+_BY_BEGINNING = {
+    b'"': "a string",
+    b"{": "an object",
+    b"[": "an array",
+    b"t": "a boolean",
+    b"f": "a boolean",
+    b"n": "null",
+}
+
+
+def _word_in(value: Any) -> bool:
+    """Whether a bare word that is no JSON (NaN, Infinity) stands anywhere in the record."""
     work = [value]
     while work:
         part = work.pop()
         if isinstance(part, NotANumber):
             if part.word:
-                return path
+                return True
         elif isinstance(part, dict):
             work.extend(part.values())
         elif isinstance(part, list):
             work.extend(part)
-    return None
+    return False

@@ -52,12 +52,13 @@ class Session:
     `soft`. Labels of unknown or ignored parts (blocks, roles, payloads) go through `note`.
     """
 
-    __slots__ = ("_last_at", "_last_text", "asides", "options", "place", "problems", "repairs", "strict")
+    __slots__ = ("_last_at", "_last_text", "asides", "options", "place", "problems", "raw", "repairs", "strict")
 
     def __init__(self, place: Place, options: ReadOptions) -> None:
         self.place = place
         self.options = options
         self.strict = not options.repair
+        self.raw: bytes | memoryview = b""  # the record being read, where a first look did not show all of it
         self.problems: list[Problem] = []
         self.repairs: list[str] = []
         self.asides: list[Aside] = []
@@ -106,7 +107,7 @@ class Session:
         """The UTC time a native ISO text or digits give. What is no time is a soft problem and None."""
         if text == self._last_text:
             return self._last_at
-        if text.__class__ is str and _USUAL(text):
+        if text.__class__ is str and USUAL(text):
             try:
                 self._last_at = datetime.fromisoformat(text)
             except ValueError:
@@ -138,7 +139,7 @@ def invalid(path: str, expected: str, value: Any) -> NoReturn:
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_USUAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII).fullmatch
+USUAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII).fullmatch
 _SECONDS_BELOW = 10**11
 _MILLISECONDS_BELOW = 10**14
 

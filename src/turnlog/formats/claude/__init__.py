@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import Format, HistoryRule, Root, TitleRule
+from ..base import Format, HistoryRule, Root, TitleRule, TreeRule
 from .fold import fold
 from .records import SCHEMA
 from .session import ClaudeSession
@@ -13,15 +13,26 @@ from .types import IGNORED, TYPES
 _RECORDS = frozenset(label for label in (*TYPES, *IGNORED) if ":" not in label)
 
 
+_CHAIN = frozenset(("user", "assistant", "system", "attachment", "progress"))
+
+
 def _is_record(value: dict[str, Any]) -> bool:
-    """A top-level record has a known type and a key of the envelope; a content block of type "result" has none."""
-    return value.get("type") in _RECORDS and any(key in value for key in ("sessionId", "uuid", "leafUuid", "snapshot"))
+    """A top-level record has a known type and the keys of its envelope. A content block of type "result" has none; the
+    copy of a record inside a progress record has a uuid, but neither a session nor a parent."""
+    kind = value.get("type")
+    if not isinstance(kind, str) or kind not in _RECORDS:
+        return False
+    if kind in _CHAIN:
+        return any(key in value for key in ("sessionId", "parentUuid"))
+    return any(key in value for key in ("sessionId", "uuid", "leafUuid", "snapshot", "snapshotMessageId"))
 
 
 def _sniff(value: dict[str, Any]) -> bool:
     kind = value.get("type")
+    if not isinstance(kind, str):
+        return False
     if kind in ("user", "assistant", "system"):
-        return isinstance(value.get("message"), dict) and "role" in value["message"] or "sessionId" in value
+        return (isinstance(value.get("message"), dict) and "role" in value["message"]) or "sessionId" in value
     return kind in _RECORDS and kind != "session"
 
 
@@ -35,16 +46,23 @@ CLAUDE = Format(
     fold=fold,
     types=TYPES,
     ignored=IGNORED,
+    # Subagent files, resumed copies and cleaned-up files point at records of other files (sheet 9).
+    tree=TreeRule(id="uuid", across=True, joined="logicalParentUuid"),
     root=Root(
         env=(("CLAUDE_CONFIG_DIR", (("projects", "**/*.jsonl"),)),),
         defaults=("~/.claude", "~/.config/claude"),
         scans=(("projects", "**/*.jsonl"),),
+        others=("journal.jsonl",),
+        subagents=("agent-*.jsonl",),
     ),
     history=HistoryRule(
         file="history.jsonl", session="sessionId", text="display", time="timestamp", unit=1_000, project="project"
     ),
     titles=TitleRule(
-        pattern="projects/*/sessions-index.json", entries="entries", id="sessionId", title="summary",
+        pattern="projects/*/sessions-index.json",
+        entries="entries",
+        id="sessionId",
+        title="summary",
         origin="source_summary",
-    ),  # fmt: skip
+    ),
 )

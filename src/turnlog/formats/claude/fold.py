@@ -74,7 +74,7 @@ class _Fold:
         """What makes a record itself: its uuid, else its place."""
         return ("claude", record.id) if record.id is not None else ("claude", self.place.name, record.start)
 
-    def _meta(self, event: Meta, record: Record) -> None:
+    def _meta(self, event: Meta, _: Record) -> None:
         facts = self.facts
         assert facts is not None
         facts.cwd = facts.cwd or event.cwd
@@ -91,8 +91,8 @@ class _Fold:
         assert facts is not None
         session = facts.id
         if event.role == "assistant":
-            id = event.message_id
-            key = self._key(record) if id is None else ("claude", id)
+            answer = event.message_id
+            key = self._key(record) if answer is None else ("claude", answer)
             self.work.marks.append(Mark("answer", key, record.line, record.at, session, record.sidechain))
         elif event.author == "human":
             text = event.text
@@ -109,8 +109,8 @@ class _Fold:
         facts = self.facts
         assert facts is not None
         counts = event.counts
-        id = event.message_id
-        key: tuple[Any, ...] = self._key(record) if id is None else ("claude", id)
+        answer = event.message_id
+        key: tuple[Any, ...] = self._key(record) if answer is None else ("claude", answer)
         if event.basis == "advisor":
             key = (*key, event.index)
         sample = Sample(
@@ -125,8 +125,9 @@ class _Fold:
             facts.cwd,
             record.sidechain,
             None if event.origin_session is None else event.origin_session == facts.id,
-            self.at_least or "aborted_stream" in event.adjustments,
+            self.at_least,
         )
+        self.work.at_least |= self.at_least
         if event.model == SYNTHETIC:
             self.work.left.append(Left(sample, "no call: the client's own line"))
         else:
@@ -138,22 +139,24 @@ class _Fold:
     def _result(self, event: ToolResult, record: Record) -> None:
         self._tool("result", event.call_id, event.index, record)
 
-    def _tool(self, what: Any, id: str | None, index: int, record: Record) -> None:
-        key = (*self._key(record), index) if id is None else ("claude", id)
+    def _tool(self, what: Any, call: str | None, index: int, record: Record) -> None:
+        key = (*self._key(record), index) if call is None else ("claude", call)
         facts = self.facts
-        self.work.marks.append(Mark(what, key, record.line, record.at, facts and facts.id, record.sidechain))
+        self.work.marks.append(Mark(what, key, record.line, record.at, facts.id if facts else None, record.sidechain))
 
-    def _compaction(self, event: Compaction, record: Record) -> None:
+    def _compaction(self, _: Compaction, record: Record) -> None:
         if record.id is not None:
             self.boundaries.add(record.id)
         facts = self.facts
-        self.work.marks.append(Mark("compaction", self._key(record), record.line, record.at, facts and facts.id))
+        self.work.marks.append(
+            Mark("compaction", self._key(record), record.line, record.at, facts.id if facts else None)
+        )
 
     def _name(self, event: SessionName, record: Record) -> None:
         session = None if event.leaf_id is not None else record.session_id or self.file
         self.work.titles.append(Title(event.text, _TITLE_RANKS.get(event.source, 0), session, event.leaf_id))
 
-    def _prompt(self, event: Prompt, record: Record) -> None:
+    def _prompt(self, event: Prompt, _: Record) -> None:
         self.queued.append(event)
 
     def _unanswered(self) -> None:

@@ -6,6 +6,7 @@ because the types share an envelope and no key means two things.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -41,17 +42,17 @@ class ServerTools(msgspec.Struct, gc=False):
 
 class TokenUsage(msgspec.Struct, gc=False):
     input_tokens: Natural | None = None
-    output_tokens: Natural | None = None
-    cache_read_input_tokens: Natural | None = None
     cache_creation_input_tokens: Natural | None = None
+    cache_read_input_tokens: Natural | None = None
     cache_creation: CacheCreation | None = None
-    reasoning_output_tokens: Natural | None = None
-    total_tokens: Natural | None = None
-    output_tokens_details: OutputDetails | None = None
+    output_tokens: Natural | None = None
+    server_tool_use: ServerTools | None = None
     service_tier: str | None = None
     inference_geo: str | None = None
-    server_tool_use: ServerTools | None = None
     iterations: list[Iteration] | None = None
+    output_tokens_details: OutputDetails | None = None
+    reasoning_output_tokens: Natural | None = None
+    total_tokens: Natural | None = None
 
 
 class Picture(msgspec.Struct, gc=False):
@@ -77,9 +78,9 @@ class Block(msgspec.Struct, gc=False):
 
 
 class ApiMessage(msgspec.Struct, gc=False):
+    model: str | None = None
     id: str | None = None
     role: str | None = None
-    model: str | None = None
     content: str | list[Block] | None = None
     stop_reason: str | None = None
     usage: TokenUsage | None = None
@@ -122,30 +123,38 @@ class ProgressData(msgspec.Struct, gc=False):
     agentId: str | None = None
 
 
-class Line(msgspec.Struct, gc=False):
-    """One record of any type."""
+class Said(msgspec.Struct, gc=False, kw_only=True):
+    """What `user` and `assistant` records are read as: most of every file. Fields stand in the order in which the client
+    writes them, which is the order the decoder looks for them in."""
 
-    type: str
-    uuid: str | None = None
     parentUuid: str | None = None
-    sessionId: str | None = None
-    timestamp: str | int | None = None
-    message: ApiMessage | None = None
-    requestId: str | None = None
+    isSidechain: bool | None = None
     cwd: str | None = None
+    sessionId: str | None = None
     version: str | None = None
     gitBranch: str | None = None
-    isSidechain: bool | None = None
-    isMeta: bool | None = None
-    is_meta: bool | None = None
     agentId: str | None = None
-    session_id: str | None = None
+    type: str
+    message: ApiMessage | None = None
+    requestId: str | None = None
+    uuid: str | None = None
+    timestamp: str | int | None = None
+    isMeta: bool | None = None
     isCompactSummary: bool | None = None
     isApiErrorMessage: bool | None = None
     isAbortedMidStream: bool | None = None
     origin: Origin | str | None = None
     forkedFrom: Forked | None = None
     requestSessionId: str | None = None
+    is_meta: bool | None = None
+    session_id: str | None = None
+    created_at: str | int | None = None
+    createdAt: str | int | None = None
+
+
+class Line(Said, gc=False, kw_only=True):
+    """One record of any other type."""
+
     logicalParentUuid: str | None = None
     subtype: str | None = None
     content: str | list[Block] | None = None
@@ -159,13 +168,13 @@ class Line(msgspec.Struct, gc=False):
     aiTitle: str | None = None
     agentName: str | None = None
     operation: str | None = None
-    created_at: str | int | None = None
-    createdAt: str | int | None = None
     parentSessionId: str | None = None
     totalCostUSD: float | None = None
     modelUsage: Any = None
 
 
-SCHEMA: Schema[Line] = Schema(Line)
-BLOCKS: Part[list[Block]] = Part(list[Block])
+SAID = frozenset(("user", "assistant"))
+SCHEMA: Schema[Line] = Schema(Line, usual=Said, of=SAID)
+LINE = SCHEMA.whole
+BLOCKS: Part[Sequence[Block | None]] = Part(list[Block])
 BLOCK: Part[Block] = Part(Block)

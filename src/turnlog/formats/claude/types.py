@@ -79,7 +79,9 @@ IGNORED: dict[str, Ignored] = {
     "pr-link": Ignored("a link to a pull request the session made", "public reports, sheet 6"),
     "turn_end": Ignored("the end of a turn, without content", "about 2.0.65, sheet 6"),
     "content:tool_reference": Ignored("names a tool whose definition was loaded", "2.1.53+, crate 5"),
-    "content:fallback": Ignored("marks an answer of the fallback model; its usage is in the top-level numbers", "sheet 3"),
+    "content:fallback": Ignored(
+        "marks an answer of the fallback model; its usage is in the top-level numbers", "sheet 3"
+    ),
 }
 IGNORED |= {
     name: Ignored(_NAME, "2.1.332 by name, sheet 6")
