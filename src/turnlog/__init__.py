@@ -1,1 +1,192 @@
-from .reader import read, read_from
+"""turnlog reads what coding agents leave on disk as one typed stream of events in which every byte is accounted for.
+
+    import turnlog
+
+    with turnlog.read("session.jsonl") as reader:
+        for item in reader:
+            print(item.kind, item.line, item.start, item.end)
+    print(reader.finish().status)
+
+The public names are the ones listed here. Each is imported from its room when it is first asked for, so that importing the
+package costs nothing and the command starts fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from .contract import ByteCounts, Place, ReadOptions, ReadStatus, ReadSummary
+    from .discover import Discovery, Roots, SessionFile, discover, roots_from_env, roots_from_home
+    from .errors import (
+        FaultError,
+        FaultKind,
+        InvalidOptionsError,
+        LineFault,
+        SnapshotTruncated,
+        SourceChanged,
+        SourceCorrupt,
+        SourceError,
+        SourceTooLarge,
+        SourceUnreadable,
+        TurnlogError,
+        UnknownFormatError,
+    )
+    from .formats import FORMATS
+    from .formats.base import Format
+    from .formats.swink.entries import SessionEntry, messages
+    from .history import HistoryEntry, history_files, read_history
+    from .jsontext import clean
+    from .ledger.identity import Ledger, merge
+    from .ledger.overview import Overview, overview
+    from .ledger.scan import FileScan, scan_file, scan_files
+    from .model import (
+        EVENTS,
+        BranchSummary,
+        Compaction,
+        ContextEdit,
+        Custom,
+        CustomMessage,
+        Event,
+        Image,
+        Item,
+        Label,
+        Message,
+        Meta,
+        ModelChange,
+        Prompt,
+        Record,
+        SessionName,
+        Thinking,
+        ThinkingLevelChange,
+        ToolCall,
+        ToolResult,
+        Totals,
+        Turn,
+        Usage,
+    )
+    from .parser import Parser
+    from .raw import RawRecord, read_raw
+    from .reader import AsyncReader, Reader, aread, aread_from, read, read_from
+    from .schemas import schema
+    from .titles import read_titles
+    from .tokens import Additive, Counts, Semantics
+
+_ROOMS: dict[str, str] = {
+    "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
+    "discover": "Discovery Roots SessionFile discover roots_from_env roots_from_home",
+    "errors": """FaultError FaultKind InvalidOptionsError LineFault SnapshotTruncated SourceChanged SourceCorrupt SourceError
+        SourceTooLarge SourceUnreadable TurnlogError UnknownFormatError""",
+    "formats": "FORMATS",
+    "formats.base": "Format",
+    "formats.swink.entries": "SessionEntry messages",
+    "history": "HistoryEntry history_files read_history",
+    "jsontext": "clean",
+    "ledger.identity": "Ledger merge",
+    "ledger.overview": "Overview overview",
+    "ledger.scan": "FileScan scan_file scan_files",
+    "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
+        Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
+    "parser": "Parser",
+    "raw": "RawRecord read_raw",
+    "reader": "AsyncReader Reader aread aread_from read read_from",
+    "schemas": "schema",
+    "titles": "read_titles",
+    "tokens": "Additive Counts Semantics",
+}
+_WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
+
+__all__ = [
+    "EVENTS",
+    "FORMATS",
+    "Additive",
+    "AsyncReader",
+    "BranchSummary",
+    "ByteCounts",
+    "Compaction",
+    "ContextEdit",
+    "Counts",
+    "Custom",
+    "CustomMessage",
+    "Discovery",
+    "Event",
+    "FaultError",
+    "FaultKind",
+    "FileScan",
+    "Format",
+    "HistoryEntry",
+    "Image",
+    "InvalidOptionsError",
+    "Item",
+    "Label",
+    "Ledger",
+    "LineFault",
+    "Message",
+    "Meta",
+    "ModelChange",
+    "Overview",
+    "Parser",
+    "Place",
+    "Prompt",
+    "RawRecord",
+    "ReadOptions",
+    "ReadStatus",
+    "ReadSummary",
+    "Reader",
+    "Record",
+    "Roots",
+    "Semantics",
+    "SessionEntry",
+    "SessionFile",
+    "SessionName",
+    "SnapshotTruncated",
+    "SourceChanged",
+    "SourceCorrupt",
+    "SourceError",
+    "SourceTooLarge",
+    "SourceUnreadable",
+    "Thinking",
+    "ThinkingLevelChange",
+    "ToolCall",
+    "ToolResult",
+    "Totals",
+    "Turn",
+    "TurnlogError",
+    "UnknownFormatError",
+    "Usage",
+    "__version__",
+    "aread",
+    "aread_from",
+    "clean",
+    "discover",
+    "history_files",
+    "merge",
+    "messages",
+    "overview",
+    "read",
+    "read_from",
+    "read_history",
+    "read_raw",
+    "read_titles",
+    "roots_from_env",
+    "roots_from_home",
+    "scan_file",
+    "scan_files",
+    "schema",
+]
+
+
+def __getattr__(name: str) -> Any:
+    room = _WHERE.get(name)
+    if room is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{room}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

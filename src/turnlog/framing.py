@@ -48,13 +48,13 @@ class Framer:
         find = data.find
         cut = find(b"\n")
         if cut < 0:
-            self._hold(data)
+            self.hold(data)
             return []
         records: list[Framed] = []
         view = memoryview(data)
         begin = 0
         if self._drained or self._held:
-            self._hold(view[:cut])
+            self.hold(view[:cut])
             records.append(self._release(terminated=True))
             begin = cut + 1
             cut = find(b"\n", begin)
@@ -66,22 +66,21 @@ class Framer:
         if limit is not None and len(data) > limit:
             records = [r if isinstance(r, Oversize) or len(r) < limit else Oversize(len(r) + 1, True) for r in records]
         if begin < len(data):
-            self._hold(view[begin:])
+            self.hold(view[begin:])
         return records
 
     def close(self) -> bytes | Oversize | None:
         """The last record if it had no LF, else None."""
         return self._release(terminated=False) if self._drained or self._held else None
 
-    def _hold(self, data: bytes | memoryview) -> None:
-        if self._drained:
-            self._drained += len(data)
-            return
-        self._held += data
+    def hold(self, data: bytes | memoryview) -> None:
+        """Take `data` in as a part of one record, LFs and all: a whole document, or a piece without an LF."""
         # Held bytes get an LF or an end still: as long as the limit they can only be one record's whole text.
-        if self.limit is not None and len(self._held) > self.limit:
-            self._drained = len(self._held)
+        if self._drained or (self.limit is not None and len(self._held) + len(data) > self.limit):
+            self._drained = self.pending + len(data)
             self._held = bytearray()
+        else:
+            self._held += data
 
     def _release(self, *, terminated: bool) -> bytes | Oversize:
         size = self._drained or len(self._held)

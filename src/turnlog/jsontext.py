@@ -4,8 +4,9 @@ The reference decoder is the standard library's, made strict: NaN, Infinity and 
 back as `NotANumber` marks for the caller to refuse or report, depth and over-long integers are caught. A faster decoder
 may say yes before it is asked; its no counts for nothing. Lone surrogates are kept as written.
 
-Depth: `MAX_DEPTH` levels always pass. Deeper ones pass or are faulted as the interpreter's own recursion limit has it
-(about 1,000 on CPython 3.11, a few thousand later); 100,000 levels are always a fault, never a crash.
+Depth: `MAX_DEPTH` levels always pass, however deep the caller's own stack is. Deeper ones pass or are faulted as the
+interpreter's own recursion limit has it (about 1,000 on CPython 3.11, more later); 100,000 levels are always a fault,
+never a crash.
 """
 
 from __future__ import annotations
@@ -21,13 +22,20 @@ MAX_DEPTH = 500
 
 
 class NotANumber:
-    """A number that is none: NaN, Infinity, 1e400, or an integer too long to be meant. `word`: one of JSON's bare
-    words that are not JSON."""
+    """A number that cannot be had: NaN, Infinity, 1e400, or an integer of thousands of digits. `word`: a bare word
+    that is no JSON. `found`: what it is, as an error sentence says it; only an integer is finite."""
 
-    __slots__ = ("word",)
+    __slots__ = ("finite", "found", "word")
 
-    def __init__(self, *, word: bool) -> None:
+    def __init__(self, found: str, *, word: bool = False, finite: bool = False) -> None:
+        self.found = found
         self.word = word
+        self.finite = finite
+
+
+_WORD = NotANumber("not a number", word=True)
+_TOO_GREAT = NotANumber("a number out of range")
+_TOO_LONG = NotANumber("an integer out of range", finite=True)
 
 
 class TextError(Exception):
@@ -40,19 +48,27 @@ class TextError(Exception):
 
 def _float(text: str) -> Any:
     value = float(text)
-    return value if value - value == 0 else NotANumber(word=False)
+    return value if value - value == 0 else _TOO_GREAT
 
 
 def _int(text: str) -> Any:
-    return int(text) if len(text) < 4000 else NotANumber(word=False)
+    try:
+        return int(text)
+    except ValueError:  # more digits than the interpreter turns into a number (4300): quadratic work
+        return _TOO_LONG
 
 
 def _constant(_: str) -> Any:
-    return NotANumber(word=True)
+    return _WORD
 
 
 _DECODER = json.JSONDecoder(parse_float=_float, parse_int=_int, parse_constant=_constant)
+_LENIENT = json.JSONDecoder(parse_float=lambda t: _finite(_float(t)), parse_int=lambda t: _finite(_int(t)))
 _SPACE = " \t\n\r"
+
+
+def _finite(value: Any) -> Any:
+    return None if value.__class__ is NotANumber else value
 
 
 def decode(text: str) -> dict[str, Any]:
@@ -60,10 +76,14 @@ def decode(text: str) -> dict[str, Any]:
 
     Raises TextError with invalid_json, too_deep or not_an_object. NaN and its like come back as NotANumber.
     """
+    begin = len(text) - len(text.lstrip(_SPACE))
     try:
-        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(_SPACE)))
+        value, end = _DECODER.raw_decode(text, begin)
     except RecursionError:
-        raise TextError(FaultKind.TOO_DEEP) from None
+        try:
+            value, end = _deep(text, begin, _DECODER)
+        except ValueError:
+            raise TextError(FaultKind.INVALID_JSON) from None
     except ValueError:
         raise TextError(FaultKind.INVALID_JSON) from None
     if text[end:].strip(_SPACE):
@@ -71,6 +91,92 @@ def decode(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TextError(FaultKind.NOT_AN_OBJECT)
     return value
+
+
+def value_of(data: bytes) -> Any:
+    """The value of a JSON text that was found good when its record was read. Numbers that cannot be had are None."""
+    text = data.decode()
+    try:
+        return _LENIENT.decode(text)
+    except RecursionError:
+        return _deep(text, len(text) - len(text.lstrip(_SPACE)), _LENIENT, limit=len(text))[0]
+
+
+def marked_value_of(data: bytes) -> Any:
+    """The same, with NotANumber in place of numbers that cannot be had. Raises TextError with too_deep."""
+    text = data.decode()
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        return _deep(text, len(text) - len(text.lstrip(_SPACE)), _DECODER)[0]
+
+
+def _deep(text: str, at: int, decoder: json.JSONDecoder, *, limit: int = MAX_DEPTH) -> tuple[Any, int]:
+    """Any value from `at` on, and its end, with a list for a stack. Slow, and asked only where the interpreter's stack
+    was too short. Raises TextError with too_deep past `limit` levels, ValueError for what is no JSON."""
+    stack: list[tuple[Any, str | None]] = []  # open containers, and the key that the value under way gets
+    holder: Any = None
+    key: str | None = None
+    while True:
+        at = _past_space(text, at)
+        mark = text[at : at + 1]
+        if mark in ("{", "["):
+            if len(stack) >= limit:
+                raise TextError(FaultKind.TOO_DEEP)
+            stack.append((holder, key))
+            holder, at = {} if mark == "{" else [], _past_space(text, at + 1)
+            if text[at : at + 1] != "}" if mark == "{" else text[at : at + 1] != "]":
+                key, at = _deep_key(text, at) if mark == "{" else (None, at)
+                continue
+            value: Any = None  # an empty container: closed below
+        else:
+            try:
+                value, at = decoder.scan_once(text, at)  # type: ignore[attr-defined]
+            except StopIteration:
+                raise ValueError from None
+            if not stack:
+                return value, at
+            _put(holder, key, value)
+            at = _past_space(text, at)
+        while True:
+            mark = text[at : at + 1]
+            if mark == ",":
+                key, at = _deep_key(text, _past_space(text, at + 1)) if holder.__class__ is dict else (None, at + 1)
+                break
+            if mark != ("}" if holder.__class__ is dict else "]"):
+                raise ValueError
+            value, at = holder, at + 1
+            holder, key = stack.pop()
+            if not stack:
+                return value, at
+            _put(holder, key, value)
+            at = _past_space(text, at)
+
+
+def _past_space(text: str, at: int) -> int:
+    while text[at : at + 1] in _SPACES:
+        at += 1
+    return at
+
+
+_SPACES = frozenset(_SPACE)
+
+
+def _deep_key(text: str, at: int) -> tuple[str, int]:
+    if text[at : at + 1] != '"':
+        raise ValueError
+    key, at = json.decoder.scanstring(text, at + 1, True)  # type: ignore[attr-defined]
+    at = _past_space(text, at)
+    if text[at : at + 1] != ":":
+        raise ValueError
+    return key, at + 1
+
+
+def _put(holder: Any, key: str | None, value: Any) -> None:
+    if key is None:
+        holder.append(value)
+    else:
+        holder[key] = value
 
 
 def object_end(text: str, begin: int) -> tuple[int | None, int]:
@@ -81,7 +187,8 @@ def object_end(text: str, begin: int) -> tuple[int | None, int]:
     except RecursionError:
         return None, begin + _DEEP_LOOK
     except json.JSONDecodeError as error:
-        return None, max(error.pos, begin)
+        # A string that never ends is told by where it begins, but it was looked at to the end.
+        return None, len(text) if text[error.pos : error.pos + 1] == '"' else max(error.pos, begin)
     except ValueError:
         return None, len(text)
     return (end if isinstance(value, dict) else None), end
@@ -119,8 +226,8 @@ def is_utf8(data: bytes | memoryview) -> bool:
 
 _PIECE = 1 << 20
 
-_STRING = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"')
-_STRING_BEGUN = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z')
+_STRING = re.compile(rb'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"')
+_STRING_BEGUN = re.compile(rb'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z')
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _NUMBER_BEGUN = re.compile(rb"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<=[0-9])[eE][+-]?[0-9]*)?)?\Z")
 _WORDS = (b"true", b"false", b"null")
@@ -134,9 +241,10 @@ def is_cut(data: bytes) -> bool:
     too. A text that is whole already is none, nor is one that no continuation could mend, nor one with NUL bytes. A
     bare number at the end counts as whole. Nesting is followed with a list, so depth cannot crash it.
     """
-    data = _without_cut_character(data)
-    if data is None:
+    mended = _with_whole_character(data)
+    if mended is None:
         return False
+    data = mended
     stack: list[int] = []  # open brackets, as bytes
     want = _VALUE
     at = 0
@@ -221,33 +329,24 @@ def _scalar(data: bytes, at: int) -> int | None:
     return found.end() if found else None
 
 
-def _without_cut_character(data: bytes) -> bytes | None:
-    """`data` without the multi-byte character its end cuts off; None where other bytes are no UTF-8."""
-    for back in range(min(4, len(data) + 1)):
-        head = data[: len(data) - back]
-        try:
-            head.decode()
-        except UnicodeDecodeError as error:
-            if error.start < len(data) - 3:
-                return None
-            continue
-        return head if not back or _begins_character(data[len(data) - back :]) else None
-    return None
-
-
-def _begins_character(cut: bytes) -> bool:
-    """Whether some continuation of these one to three bytes is one UTF-8 character."""
-    lead = cut[0]
-    size = 2 if 0xC2 <= lead <= 0xDF else 3 if 0xE0 <= lead <= 0xEF else 4 if 0xF0 <= lead <= 0xF4 else 0
-    if len(cut) >= size:
-        return False
-    for second in (b"\x80", b"\x90", b"\xa0"):
-        try:
-            (cut + (second + b"\x80\x80\x80" if len(cut) == 1 else b"\x80\x80\x80"))[:size].decode()
-        except UnicodeDecodeError:
-            continue
-        return True
-    return False
+def _with_whole_character(data: bytes) -> bytes | None:
+    """`data` with the multi-byte character that its end cuts off made whole, so that where it stands is judged too; None
+    where other bytes are no UTF-8, or none could follow."""
+    try:
+        str(data, "utf-8")
+    except UnicodeDecodeError as error:
+        cut = data[error.start :]
+        if error.end < len(data) or len(cut) > 3:
+            return None
+        for second in (b"", b"\x80", b"\x90", b"\xa0"):
+            whole = (cut + second + b"\x80\x80")[: 2 if cut[0] < 0xE0 else 3 if cut[0] < 0xF0 else 4]
+            try:
+                str(whole, "utf-8")
+            except UnicodeDecodeError:
+                continue
+            return data[: error.start] + whole
+        return None
+    return data
 
 
 def clean(text: str) -> str:
@@ -261,20 +360,20 @@ def clean(text: str) -> str:
 
 def repeated_keys(data: bytes) -> list[str]:
     """Keys that stand twice in one object anywhere in the record (the last one wins). `check` reports them."""
-    repeated: list[str] = []
+    repeated: dict[str, None] = {}
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(items)
         if len(value) < len(items):
             seen: set[str] = set()
             for key, _ in items:
-                if key in seen and key not in repeated:
-                    repeated.append(key)
+                if key in seen:
+                    repeated[key] = None
                 seen.add(key)
         return value
 
     try:
-        json.loads(data.decode(errors="replace"), object_pairs_hook=pairs)
+        json.loads(data.decode(errors="replace"), object_pairs_hook=pairs, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         return []
-    return repeated
+    return list(repeated)

@@ -8,114 +8,130 @@ from __future__ import annotations
 
 import asyncio
 import os
-import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Protocol, Self
+from typing import Any, NoReturn, Self
 
-from .contract import Place, ReadOptions, ReadSummary
+from .contract import COMMAND_RECORD_BYTES, ByteCounts, Place, ReadOptions, ReadStatus, ReadSummary
 from .errors import (
     FaultError,
     LineFault,
     SnapshotTruncated,
+    SourceCorrupt,
     SourceError,
     SourceTooLarge,
     SourceUnreadable,
+    TurnlogError,
     UnknownFormatError,
 )
 from .formats import by_name, place_of, sniffed
 from .formats.base import Format
-from .model import Item
+from .model import KINDS, Item
 from .parser import Parser
+from .seeming import seems
+from .source import CHUNK, Source, as_bytes, opened
 from .zstd import Unpacked
 
-CHUNK = 1 << 18
-"""Bytes asked of a source at a time: large enough that a call costs nothing, small enough that memory does not."""
-
 SNIFF = 1 << 20
-
-
-class Source(Protocol):
-    """Any binary file object: `read(n)` gives up to n bytes, b"" at the end. A pipe may give fewer."""
-
-    def read(self, size: int = ..., /) -> bytes | None: ...
+SNIFF_LINES = 64
+"""How far the format is looked for: lines that are no records of any agent do not become some later on."""
 
 
 class Reader:
     """One source being read. Iterate it, or take `batches()` for whole lists at a time; then ask `finish()`.
 
-    Raises SourceError subclasses (once), FaultError with `faults="raise"`, and UnknownFormatError if no format was named
-    and none can be told from the first record. Anything else is a bug. Close it, or use it in a `with`.
+    Iteration may be left and taken up again: nothing is lost between. Raises SourceError subclasses (once), FaultError
+    with `faults="raise"`, and UnknownFormatError if no format was named and none can be told from the first records.
+    Anything else is a bug. The file is closed at the end of the reading; close it earlier, or use it in a `with`.
     """
 
     def __init__(
         self, source: Source, format: Format | str | None, options: ReadOptions, place: Place, *, owned: bool = False
     ) -> None:
+        options.check(KINDS)
         self.place = place
         self.options = options
         self.problems: list[str] = []
         self._source = source
         self._owned = owned
-        self._head: list[bytes] = []
+        self._head = Head(options.max_record_bytes, document=place.document)
         self._promised: int | None = options.stop_at
         self._batch: list[Item] = []
-        self._given = 0
+        self._given = 0  # how many of the batch were handed out
         self._over = False
-        self._failed: SourceError | None = None
-        self._sought: Format | None = by_name(format) if isinstance(format, str) else format
-        self._parser: Parser | None = Parser(self._sought, options, place) if self._sought else None
+        self._failed: TurnlogError | None = None
+        self._told = False
+        sought = by_name(format) if isinstance(format, str) else format
+        self._parser: Parser | None = Parser(sought, options, place) if sought else None
 
     def __iter__(self) -> Iterator[Item]:
         raising = self.options.faults == "raise"
-        for batch in self.batches():
-            self._batch = batch
-            for given, item in enumerate(batch, 1):
+        while True:
+            begin = self._given
+            for given, item in enumerate(self._batch[begin:] if begin else self._batch, begin + 1):
                 self._given = given
                 if raising and item.__class__ is LineFault:
-                    self.close()
-                    raise FaultError(item, self.place.name)  # type: ignore[arg-type]
+                    self._refuse(item)
                 yield item
-            self._batch, self._given = [], 0
+            if self._over:
+                break
+            self._step()
+        self._end()
 
     def batches(self) -> Iterator[list[Item]]:
         """The same items, a list for each chunk of the source: quicker, and a list is delivered whole."""
-        while not self._over:
-            batch = self._advance()
+        raising = self.options.faults == "raise"
+        while True:
+            batch = self._batch[self._given :]
+            fault = next((n for n, i in enumerate(batch) if i.__class__ is LineFault), None) if raising else None
+            if fault is not None:
+                self._given += fault + 1
+                if fault:
+                    yield batch[:fault]
+                self._refuse(batch[fault])  # type: ignore[arg-type]
+            self._given = len(self._batch)
             if batch:
                 yield batch
+            if self._over:
+                break
+            self._step()
         self._end()
 
     @property
     def format(self) -> Format:
-        """The format being read. Raises UnknownFormatError if the source ended before it could be told."""
-        if self._parser is None:
-            self._fill()
-        return self._ready().format
+        """The format being read, told from the first records where none was named. Raises UnknownFormatError if it
+        cannot be told, and what ends the source before that."""
+        return self.parser.format
 
     @property
     def parser(self) -> Parser:
         """The push core below."""
-        self.format  # noqa: B018  tells the format first
-        return self._ready()
+        while self._parser is None and not self._over:
+            self._batch, self._given = self._batch[self._given :], 0
+            self._batch += self._advance()
+        if self._parser is None:
+            self._end()
+            raise UnknownFormatError(f"{self.place.name}: {_UNTOLD}")
+        return self._parser
 
     def finish(self) -> ReadSummary:
         """What was read so far; may be asked at any time and never reads on."""
         parser = self._parser
         if parser is None:
-            return ReadSummary(problems=list(self.problems))
-        through: int | None = None
-        if self._given < len(self._batch):
-            item = self._batch[self._given]
-            through = item.start
-        summary = parser.summary(delivered_through=through)
-        if self._failed is not None:
-            summary.status = type(summary.status).FAILED
+            taken = self._head.size
+            failed = isinstance(self._failed, SourceError)
+            summary = ReadSummary(bytes_read=taken, bytes=ByteCounts(pending=taken))
+            summary.status = ReadStatus.FAILED if failed else ReadStatus.STOPPED_EARLY
+        else:
+            summary = parser.summary(delivered_through=self._undelivered())
+            if self._failed is not None:
+                summary.status = ReadStatus.FAILED
         summary.problems = list(self.problems)
         return summary
 
     def close(self) -> None:
-        """Let go of the source if this reader opened it."""
+        """Let go of the source if this reader opened it. What was read and not handed out yet stays undelivered."""
         self._over = True
         if self._owned and hasattr(self._source, "close"):
             self._source.close()
@@ -123,90 +139,183 @@ class Reader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
-    def _ready(self) -> Parser:
-        if self._parser is None:
-            raise UnknownFormatError(f"{self.place.name}: no agent's format could be told from the first records")
-        return self._parser
+    def _undelivered(self) -> int | None:
+        """Where the first line begins of which something was not handed out; None if all was."""
+        batch, n = self._batch, self._given
+        if n >= len(batch):
+            return None
+        # A record recovered from a damaged line begins inside it; the line's fault stands before it.
+        line = batch[n].line
+        while n and batch[n - 1].line == line:
+            n -= 1
+        return batch[n].start
+
+    def _refuse(self, fault: LineFault) -> NoReturn:
+        """The caller wants no faults: the first one ends the reading."""
+        self.close()
+        del self._batch[self._given :]
+        raise FaultError(fault, self.place.name)
+
+    def _step(self) -> None:
+        """One chunk on; what it says waits in the batch."""
+        self._batch, self._given = [], 0
+        self._batch = self._advance()
 
     def _advance(self) -> list[Item]:
-        """One chunk on."""
-        if self._parser is None:
-            self._fill()
-            parser = self._ready()
-        else:
-            parser = self._parser
+        """Take one chunk from the source, and what it says."""
         try:
-            data = self._head.pop(0) if self._head else self._pull()
+            data = self._pull()
         except SourceError as error:
-            self._failed = error
-            self._over = True
-            return [] if parser.closed else parser.close_cut()
-        if data:
-            items = parser.feed(data)
-            self._over = parser.error is not None
-            return items
+            return self._broken(error)
+        return self._take(data)
+
+    def _wanted(self) -> int:
+        """How many bytes to ask for: up to a chunk, and never past the promised end."""
+        if self._promised is None:
+            return CHUNK
+        return max(0, min(CHUNK, self._promised - (self._parser.taken if self._parser else self._head.size)))
+
+    def _pull(self) -> bytes:
+        want = self._wanted()
+        if not want:
+            return b""
+        try:
+            return as_bytes(self._source.read(want), self.place.name)
+        except SourceError:
+            raise
+        except Exception as error:
+            raise SourceUnreadable(self.place.name, error) from error
+
+    def _take(self, data: bytes) -> list[Item]:
+        """What the next bytes of the source say; b"" is its end."""
+        parser = self._parser
+        if parser is None:
+            self._head.add(data)
+            found = self._head.format()
+            if found is None and not self._head.is_enough and data:
+                return []
+            if found is None:
+                said = seems(self._head.data)
+                self._over = True
+                self._failed = (
+                    SourceCorrupt(self.place.name, said)
+                    if said
+                    else UnknownFormatError(f"{self.place.name}: {_UNTOLD}")
+                )
+                return []
+            parser = self._parser = Parser(found, self.options, self.place)
+            head, self._head = self._head.data, Head()
+            items = parser.feed(head) if head else []
+            return items if data or parser.error else items + self._finished(parser)
+        if not data:
+            return self._finished(parser)
+        items = parser.feed(data)
+        self._over = parser.error is not None
+        return items
+
+    def _finished(self, parser: Parser) -> list[Item]:
+        """The source has ended: the last items, and whether all came that was promised."""
         self._over = True
         items = parser.close()
         if parser.error is None and self._promised is not None and parser.taken < self._promised:
             self._failed = SnapshotTruncated(self.place.name, self._promised, parser.taken)
         return items
 
+    def _broken(self, error: SourceError) -> list[Item]:
+        """The source failed: the items that were held back."""
+        self._over = True
+        self._failed = error
+        items: list[Item] = []
+        if self._parser is None and (found := self._head.format(last=True)):
+            parser = self._parser = Parser(found, self.options, self.place)
+            items = parser.feed(self._head.data)
+        return items + self._parser.close_cut() if self._parser else items
+
     def _end(self) -> None:
-        """Raise, once, what ended the source."""
-        parser = self._parser
-        failed = self._failed or (parser.error if parser else None)
+        """Let go of the source; raise, once, what ended it."""
+        self.close()
+        if self._told:
+            return
+        self._told = True
         self.problems += getattr(self._source, "problems", [])
-        if failed is not None and not getattr(failed, "delivered", False):
-            failed.delivered = True  # type: ignore[attr-defined]
+        failed = self._failed or (self._parser.error if self._parser else None)
+        if failed is not None:
             self._failed = failed
-            self.close()
             raise failed
 
-    def _pull(self) -> bytes:
-        """Up to a chunk, and never past the promised end."""
-        want = CHUNK
-        if self._promised is not None:
-            taken = self._parser.taken if self._parser else 0
-            want = min(want, self._promised - taken - sum(map(len, self._head)))
-            if want <= 0:
-                return b""
-        try:
-            return self._source.read(want) or b""
-        except OSError as error:
-            raise SourceUnreadable(self.place.name, error) from error
 
-    def _fill(self) -> None:
-        """Take the first records in and tell the format from them."""
-        taken = 0
-        while taken < SNIFF:
-            data = self._pull()
-            if not data:
-                break
-            self._head.append(data)
-            taken += len(data)
-            found = sniffed(b"".join(self._head))
-            if found is not None:
-                self._sought = found
-                break
-        if self._sought is not None:
-            self._parser = Parser(self._sought, self.options, self.place)
+_UNTOLD = "no agent's format could be told from the first records"
 
 
-def read(path: str | os.PathLike[str], format: Format | str | None = None, options: ReadOptions | None = None) -> Reader:
+class Head:
+    """The first bytes of a source, until they tell its format. Looked at again only when a line more is whole."""
+
+    def __init__(self, longest: int | None = None, *, document: bool = False) -> None:
+        self._data = bytearray()
+        self._seen = 0  # bytes of whole lines that were looked at
+        self._lines = 0
+        self._most = max(SNIFF, longest or COMMAND_RECORD_BYTES)
+        self._document = document
+        self._ended = False
+
+    @property
+    def data(self) -> bytes:
+        """All bytes so far."""
+        return bytes(self._data)
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        return len(self._data)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether no more bytes are worth waiting for."""
+        if self._document or not self._seen:
+            return len(self._data) >= self._most
+        return self._lines >= SNIFF_LINES or len(self._data) >= SNIFF
+
+    def add(self, data: bytes) -> None:
+        """The next bytes; b"" is the end."""
+        self._data += data
+        self._ended = not data
+
+    def format(self, *, last: bool = False) -> Format | None:
+        """The format, if the whole lines tell it (or, at the end, all there is)."""
+        if last or self._ended or self.is_enough:
+            return sniffed(self.data)
+        end = self._data.rfind(b"\n") + 1
+        if end <= self._seen or self._document:
+            return None
+        self._lines += self._data.count(b"\n", self._seen, end)
+        self._seen = end
+        return sniffed(bytes(self._data[:end]))
+
+
+def read(
+    path: str | os.PathLike[str],
+    format: Format | str | None = None,
+    options: ReadOptions | None = None,
+    *,
+    place: Place | None = None,
+) -> Reader:
     """Read a session file. Its size now is the promised end, so a growing file reads as a consistent snapshot.
 
     format: a Format or its name; None tells it from the path or the first record. `.zst` files are read as a stream,
-    offsets counting decoded bytes. Raises SourceUnreadable, SourceTooLarge (at opening, where the size is known).
+    offsets counting decoded bytes. place: what discovery knows of the file beyond its path. Raises SourceUnreadable, SourceTooLarge (at opening, where the size is known).
     """
     options = options or ReadOptions()
-    name = os.fspath(path)
+    options.check(KINDS)
+    name = os.fsdecode(path)
     handle = opened(name)
     try:
         size = os.fstat(handle.fileno()).st_size
-        place = place_of(name)
+        place = place or place_of(name)
         if name.endswith(".zst"):
             return Reader(Unpacked(handle, name), format, options, place, owned=True)
         promised = size if options.stop_at is None else options.stop_at
@@ -227,23 +336,9 @@ def read_from(
     return Reader(file, format, options or ReadOptions(), place_of(name))
 
 
-def opened(name: str) -> IO[bytes]:
-    """A regular file, opened for reading; never a FIFO or a device, which could hang. Raises SourceUnreadable."""
-    try:
-        fd = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except OSError as error:
-        raise SourceUnreadable(name, error) from error
-    mode = os.fstat(fd).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(fd)
-        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
-        raise SourceUnreadable(name, said=f"expected a file, found {kind}")
-    return open(fd, "rb", buffering=0)
-
-
 class AsyncReader:
     """The same reader for asyncio: `async for item in reader`. Reading happens in a thread, a chunk at a time; an
-    async source (`await read(n)`) is awaited instead."""
+    async source (`await read(n)`) is awaited instead. Iteration may be left and taken up again."""
 
     def __init__(self, reader: Reader, source: Any = None) -> None:
         self.reader = reader
@@ -251,15 +346,36 @@ class AsyncReader:
 
     async def __aiter__(self) -> AsyncIterator[Item]:
         reader = self.reader
-        while not reader._over:
-            if self._source is not None:
-                reader._head.append(await self._source.read(CHUNK) or b"")
-            reader._batch = await asyncio.to_thread(reader._advance)
-            for given, item in enumerate(reader._batch, 1):
+        raising = reader.options.faults == "raise"
+        while True:
+            begin = reader._given
+            for given, item in enumerate(reader._batch[begin:], begin + 1):
                 reader._given = given
+                if raising and isinstance(item, LineFault):
+                    reader._refuse(item)
                 yield item
-            reader._batch, reader._given = [], 0
+            if reader._over:
+                break
+            if self._source is None:
+                await asyncio.to_thread(reader._step)
+            else:
+                await self._awaited(self._source)
         reader._end()
+
+    async def _awaited(self, source: Any) -> None:
+        reader = self.reader
+        want = reader._wanted()
+        reader._batch, reader._given = [], 0
+        try:
+            data = as_bytes(await source.read(want), reader.place.name) if want else b""
+        except SourceError as error:
+            reader._batch = reader._broken(error)
+        except Exception as error:  # noqa: BLE001  a file object of anybody's may raise anything
+            failed = SourceUnreadable(reader.place.name, error)
+            failed.__cause__ = error
+            reader._batch = reader._broken(failed)
+        else:
+            reader._batch = reader._take(data)
 
     def finish(self) -> ReadSummary:
         """What was read so far."""
@@ -270,9 +386,18 @@ class AsyncReader:
         self.reader.close()
 
 
-def aread(path: str | os.PathLike[str], format: Format | str | None = None, options: ReadOptions | None = None) -> AsyncReader:
+def aread(
+    path: str | os.PathLike[str], format: Format | str | None = None, options: ReadOptions | None = None
+) -> AsyncReader:
     """`read` for asyncio."""
     return AsyncReader(read(path, format, options))
+
+
+def aread_from(
+    file: Any, format: Format | str | None = None, options: ReadOptions | None = None, *, name: str = "<stream>"
+) -> AsyncReader:
+    """`read_from` for asyncio: `file.read(n)` is awaited. Nothing is sought, nothing is closed."""
+    return AsyncReader(Reader(file, format, options or ReadOptions(), place_of(name)), file)
 
 
 def is_path(text: str) -> bool:

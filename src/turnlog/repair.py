@@ -39,24 +39,27 @@ def mend(raw: bytes, *, terminated: bool, is_record: Callable[[dict[str, Any]], 
 
     An unterminated last line is never searched for a record behind a torn one: it is a cut tail.
     """
-    begin, end, fault, repairs = 0, len(raw), None, ()
+    begin, end = 0, len(raw)
+    fault: FaultKind | None = None
+    repairs: tuple[str, ...] = ()
     if raw.startswith(BOM):
         begin, repairs = len(BOM), ("byte_order_mark",)
     if b"\0" in raw:
-        body = raw[begin:].rstrip(b"\r\0")
-        end = begin + len(body)
-        begin = end - len(body.lstrip(b"\0"))
-        if begin == end:
+        body = raw[begin:].rstrip(b"\r")
+        stripped = body.strip(b"\0")
+        if not stripped.strip():
             return Mended(FaultKind.NUL_BLOCK, [])
-        if begin or end < len(raw.rstrip(b"\r")):
+        if len(stripped) < len(body):
             fault = FaultKind.NUL_PADDING
+            begin += len(body) - len(body.lstrip(b"\0"))
+            end = begin + len(stripped)
     if fault or repairs:
         whole = _whole(raw, begin, end)
         if whole:
             return Mended(fault, [whole], repairs)
     bad = _replaced(raw, begin, end)
     if bad is not None:
-        return Mended(FaultKind.INVALID_UTF8, [Piece(begin, end, bad)])
+        return Mended(FaultKind.INVALID_UTF8, [Piece(begin, end, bad)], repairs)
     return _glued(raw, begin, end, terminated, is_record)
 
 
@@ -79,7 +82,7 @@ def _replaced(raw: bytes, begin: int, end: int) -> dict[str, Any] | None:
     return None
 
 
-_ROOM = 24
+_ROOM = 8
 """How many times its own length a line's text may be scanned in the search for whole objects: hostile lines can make
 every bracket look like a beginning. Short lines get `_ROOM_FOR_ALL` characters besides; each look costs `_LOOK_COST`."""
 
@@ -89,7 +92,9 @@ _LOOK_COST = 256
 _BEGIN = re.compile(rb'\{[ \t]*"')
 
 
-def _glued(raw: bytes, begin: int, end: int, terminated: bool, is_record: Callable[[dict[str, Any]], bool]) -> Mended | None:
+def _glued(
+    raw: bytes, begin: int, end: int, terminated: bool, is_record: Callable[[dict[str, Any]], bool]
+) -> Mended | None:
     # Read as Latin-1, every byte is one character: structure is ASCII, and offsets stay byte offsets.
     text = raw[begin:end].decode("latin-1")
     spans, _ = _objects(text, 0)
@@ -98,18 +103,25 @@ def _glued(raw: bytes, begin: int, end: int, terminated: bool, is_record: Callab
         pieces = _pieces(raw, begin, spans)
         return Mended(FaultKind.GLUED, pieces) if pieces else None
     found: list[Piece] = []
-    if spans:
+    # A comma or bracket behind an object: a line of a list, which is no damaged record but another kind of file.
+    if spans and text[whole:].lstrip(" \t")[:1] not in (",", "]"):
         found = [piece for piece in _pieces(raw, begin, spans) if is_record(piece.value)]
     if terminated:
         budget = _ROOM * len(text) + _ROOM_FOR_ALL
         for match in _BEGIN.finditer(raw, begin + whole + 1, end):
             at = match.start() - begin
             ends, looked = _objects(text, at)
-            budget -= looked - at + _LOOK_COST
             if ends and not text[ends[-1][1] :].strip(" \t\r\n\0"):
-                pieces = _pieces(raw, begin, ends)
-                if pieces and all(is_record(piece.value) for piece in pieces):
-                    return Mended(FaultKind.STUB_GLUED, found + pieces)
+                # The rest of the line is whole objects. What stands before the last that is no record was nested.
+                behind: list[Piece] = []
+                for span in reversed(ends):
+                    pieces = _pieces(raw, begin, [span])
+                    if not pieces or not is_record(pieces[0].value):
+                        break
+                    behind += pieces
+                found += reversed(behind)
+                break
+            budget -= looked - at + _LOOK_COST
             if budget < 0:
                 break
     return Mended(FaultKind.STUB_GLUED, found) if found else None

@@ -7,7 +7,7 @@ there is one sentence that says what it seems to be.
 
 from __future__ import annotations
 
-from .framing import Oversize
+from .framing import Framed, Oversize
 from .model import Item
 
 LINES = 64
@@ -22,11 +22,11 @@ class Doubt:
         self._lines = 0
         self._head = b""
 
-    def see(self, raw: bytes | Oversize) -> None:
+    def see(self, raw: Framed) -> None:
         """Note one more line."""
         self._lines += 1
-        if isinstance(raw, bytes) and len(self._head) < BYTES:
-            self._head += raw[:BYTES] + b"\n"
+        if not isinstance(raw, Oversize) and len(self._head) < BYTES:
+            self._head += bytes(raw[:BYTES]) + b"\n"
 
     def judge(self, *, whole: bool, last: bool) -> str | None:
         """None while in doubt; "" when it is JSON Lines as far as can be told; else what it seems to be.
@@ -55,7 +55,7 @@ def seems(head: bytes) -> str:
     lines = [line.strip() for line in head.lstrip(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
     if len(lines) > 1 and lines[0] == b"{" and lines[1].startswith(b'"'):
         return "expected JSON Lines, found what seems to be one JSON document over many lines"
-    if len(lines) > 1 and lines[0] in (b"[", b"[{") or (lines and lines[0].startswith(b'[{"') and len(lines) > 1):
+    if len(lines) > 1 and (lines[0] in (b"[", b"[{") or (lines[0].startswith(b'[{"') and not lines[0].endswith(b"]"))):
         return "expected JSON Lines, found what seems to be a JSON array over many lines"
     return ""
 

@@ -107,6 +107,7 @@ class FileWork(msgspec.Struct):
     sessions: by id; the first is the file's own. ids: native record id to session, for names that point at a record.
     times: native record id to time, and born: the earliest time of a record without an id. A file whose records all
     stand in another one, or whose own ones began earlier, is the elder: what both hold was made there.
+    at_least: answers in it were written by a client that stores a call's output before the call ends.
     hints: what `reconcile` of the format needs to compare files (anything picklable).
     """
 
@@ -120,6 +121,7 @@ class FileWork(msgspec.Struct):
     ids: dict[str, str] = msgspec.field(default_factory=dict)
     times: dict[str, datetime] = msgspec.field(default_factory=dict)
     born: datetime | None = None
+    at_least: bool = False
     hints: Any = None
 
     def session(self, id: str) -> SessionFacts:

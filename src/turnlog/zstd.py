@@ -69,7 +69,9 @@ class Unpacked:
         """Start the next frame, if one follows."""
         while len(self._rest) < 4 and (more := self._take()):
             self._rest += more
-        if self._rest and self._frames and not self._rest.startswith((MAGIC, *SKIPPABLE)):
+        # Fewer bytes than a frame's first four may be the beginning of one that was cut.
+        cut = len(self._rest) < 4 and MAGIC.startswith(self._rest)
+        if self._rest and self._frames and not cut and not self._rest.startswith((MAGIC, *SKIPPABLE)):
             self.problems.append("data that is no zstd frame follows the last frame")
             self._rest = b""
         if not self._rest:

@@ -1,0 +1,5 @@
+"""`python -m turnlog` is the command."""
+
+from .cli import main
+
+main()
