@@ -67,6 +67,14 @@ GUARD = Guard()
 sys.addaudithook(GUARD)
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--update-goldens",
+        action="store_true",
+        help="write tests/goldens anew from what is read now; read each changed line before accepting it",
+    )
+
+
 def pytest_configure(config):
     os.environ["TZ"] = "UTC"
     if hasattr(time, "tzset"):

@@ -145,15 +145,17 @@ def _filled(values, defaults):
     return {k: v for k, v in values.items() if v is not None and (k not in defaults or v != defaults[k])}
 
 
-def _plain(value):
+def _plain(value, room=30):
+    if not room:  # native values may be nested as deep as a reader takes them
+        return value
     if isinstance(value, msgspec.Struct):
-        return _filled({k: _plain(v) for k, v in msgspec.structs.asdict(value).items()}, {})
+        return _filled({k: _plain(v, room - 1) for k, v in msgspec.structs.asdict(value).items()}, {})
     if isinstance(value, dt.datetime):
         return value.isoformat()
     if isinstance(value, tuple | list | frozenset):
-        return [_plain(v) for v in value]
+        return [_plain(v, room - 1) for v in value]
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
+        return {k: _plain(v, room - 1) for k, v in value.items()}
     return value
 
 

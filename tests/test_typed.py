@@ -147,7 +147,7 @@ def hostile(draw, records):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_fast_and_reference_agree_on_realistic_records_with_accidents(format, data):
     if not RECORDS[format]:
@@ -183,7 +183,7 @@ OUTER = {
 }
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.fixed_dictionaries({"type": st.text(max_size=3) | SCALARS}, optional=OUTER))
 def test_fast_and_reference_agree_on_every_shape_a_field_can_have(value):
     agree(OUTER_SCHEMA, json.dumps(value).encode())

@@ -215,7 +215,7 @@ def is_utf8(data: bytes | memoryview) -> bool:
             back = end
             while back > end - 4 and view[back] & 0xC0 == 0x80:
                 back -= 1
-            end = back
+            end = max(back, begin + 1)  # four continuation bytes are no character: go on, and be told so
         try:
             str(view[begin:end], "utf-8")
         except UnicodeDecodeError:

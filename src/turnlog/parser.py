@@ -178,7 +178,7 @@ class Parser:
                     # Read fields are checked by the decoder, but the fields it skips are not.
                     if not plain:
                         str(raw, "utf-8") if len(raw) < LONG else utf8_or_raise(raw)  # type: ignore[arg-type]
-                    session.raw = raw
+                    session.raw = raw  # type: ignore[assignment]
                     out = read(first(raw), line, start, at)  # type: ignore[arg-type]
                 except NOT_FAST:
                     pass
@@ -339,9 +339,10 @@ class Parser:
         out: Sequence[Item] | Aside = []
         try:
             fitted = self.format.schema.fit(value, strict=strict)
-            if fitted.problems and (strict or fitted.problems[0].path == "$.type"):
-                problem = fitted.problems[0]
-            else:
+            if fitted.problems:
+                untyped = next((p for p in fitted.problems if p.path == "$.type"), None)
+                problem = untyped or (fitted.problems[0] if strict else None)
+            if problem is None:
                 self.session.problems += fitted.problems
                 self.session.repairs += fitted.repairs
                 out = self.session.read(fitted.record, line, start, end, recovered)

@@ -136,8 +136,8 @@ class Schema(Generic[T]):
     def __init__(
         self, struct: type[T], *, usual: type[msgspec.Struct] | None = None, of: frozenset[str] = frozenset()
     ) -> None:
-        """struct: the record of any type. usual: a smaller struct (a base of `struct`) that records of the types `of`
-        are read as, because most records are of them and need fewer fields."""
+        """struct: the record of any type. usual: a smaller struct (a base of `struct`) that every record is read as but
+        those of the types `of`: most records need fewer fields."""
         self.struct = struct
         self.of = of
         self.plan = _plan(struct)
@@ -145,12 +145,12 @@ class Schema(Generic[T]):
         self.whole: Callable[[bytes | memoryview], T] = msgspec.json.Decoder(struct).decode
         """Bytes to the struct, or msgspec.DecodeError / RecursionError: then ask the reference decoder and `fit`."""
         self.first: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(usual or struct).decode
-        """Bytes to the usual struct: the first look at a record. One of a type not in `of` is to be read `whole`."""
+        """Bytes to the usual struct: the first look at a record. One of a type in `of` is to be read `whole`."""
 
     def fast(self, raw: bytes | memoryview) -> T:
         """The fast way as one call."""
         record: T = self.first(raw)
-        return record if not self.of or getattr(record, "type", None) in self.of else self.whole(raw)
+        return self.whole(raw) if getattr(record, "type", None) in self.of else record
 
     def fit(self, value: dict[str, Any], *, strict: bool = False) -> Fitted[T]:
         """Fit a plain object to the struct. Never raises for what the object holds.
@@ -160,8 +160,8 @@ class Schema(Generic[T]):
         """
         fitting = _Fitting(strict)
         kind = value.get("type")
-        usual = isinstance(kind, str) and kind in self.of
-        record = fitting.object(self.usual_plan if usual else self.plan, value, "$")
+        larger = isinstance(kind, str) and kind in self.of
+        record = fitting.object(self.plan if larger else self.usual_plan, value, "$")
         if not fitting.word_seen and _word_in(value):
             fitting.problems.append(Problem(FaultKind.NON_FINITE, "$", "a number", "not a number"))
         return Fitted(record, fitting.problems, fitting.repairs)

@@ -15,7 +15,9 @@ import msgspec
 
 from .tokens import Additive
 
-Key = tuple[Any, ...]
+KeyPart = str | int | float | None | tuple[int | None, ...]
+Key = tuple[KeyPart, ...]
+"""What makes a piece of work itself. Plain values only, so that it comes back equal from another process."""
 
 What = Literal["prompt", "answer", "call", "result", "compaction"]
 
@@ -124,9 +126,9 @@ class FileWork(msgspec.Struct):
     at_least: bool = False
     hints: Any = None
 
-    def session(self, id: str) -> SessionFacts:
+    def session(self, key: str) -> SessionFacts:
         """The facts of that session, begun if this is the first word of it."""
-        facts = self.sessions.get(id)
+        facts = self.sessions.get(key)
         if facts is None:
-            facts = self.sessions[id] = SessionFacts(id)
+            facts = self.sessions[key] = SessionFacts(key)
         return facts

@@ -10,6 +10,7 @@ import pytest
 
 from reading import FIXTURES, fixtures, parse, place
 from turnlog.contract import Place, ReadStatus
+from turnlog.formats.claude.records import LARGER
 from turnlog.formats.claude.types import IGNORED, TYPES
 from turnlog.model import KINDS
 
@@ -98,6 +99,13 @@ def test_clean_fixtures_have_no_fault_and_nothing_unknown(path):
 
     assert result.summary.status is ReadStatus.COMPLETE
     assert (result.summary.faults, result.summary.repairs, result.summary.unknown) == ({}, {}, {})
+
+
+def test_every_type_with_more_than_a_prompt_has_is_read_whole():
+    """The first look shows only what prompts and answers have; what is projected from more fields is in LARGER."""
+    records = {label for label in TYPES if ":" not in label}
+
+    assert records - {"user", "assistant"} == LARGER
 
 
 # -- what no table knows

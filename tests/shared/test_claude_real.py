@@ -47,8 +47,8 @@ def test_the_format_of_every_session_is_told_from_its_records():
                 assert reader.format.name == "claude", path.name
 
 
-def test_strict_reading_says_the_same_of_every_session():
-    for path in sessions():
+def test_strict_reading_says_the_same_of_every_third_session():
+    for path in sessions()[::3]:
         data, where = path.read_bytes(), place_of(path.name)
         same(parse("claude", data, place=where), parse("claude", data, place=where, repair=False))
 

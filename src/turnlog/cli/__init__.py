@@ -8,6 +8,9 @@ fast. Exit codes: 0 ok, 1 nothing matched, 2 wrong usage, 3 damaged or partial (
 from __future__ import annotations
 
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from .._version import __version__
 
@@ -30,6 +33,24 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):  # answered without importing anything
         print(f"turnlog {__version__}")
         return
-    from .group import run
+    with loading():
+        from .group import run
 
     sys.exit(run())
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """While modules are imported, Ctrl-C ends the process at once and silently: raised inside an import it may come out
+    as any other exception."""
+    import signal
+
+    plain = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT)
+    if plain and before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        if plain and before is signal.default_int_handler:
+            signal.signal(signal.SIGINT, before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 
@@ -10,7 +11,8 @@ import click
 
 from .._version import __version__
 from ..errors import FaultError, InvalidOptionsError, SourceError, TurnlogError, UnknownFormatError
-from . import COMMANDS
+from . import COMMANDS, loading
+from .output import note
 
 NOTHING_MATCHED = 1
 WRONG_USAGE = 2
@@ -18,21 +20,39 @@ PARTIAL = 3
 NOTHING_READ = 4
 INTERRUPTED = 130
 
+_OWN_OPTIONS = ("-h", "--help", "-V", "--version")
+
 
 class Commands(click.Group):
     """Commands by name, imported when asked for; the help needs none of them."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's own signature
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's own signature
         found = COMMANDS.get(cmd_name)
         if found is None:
             return None
-        command: click.Command = importlib.import_module(f"turnlog.cli.{found[0]}").command
+        with loading():
+            command: click.Command = importlib.import_module(f"turnlog.cli.{found[0]}").command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # `turnlog --home DIR` is `turnlog overview --home DIR`.
+        if args and args[0].startswith("-") and args[0] not in _OWN_OPTIONS:
+            args = ["overview", *args]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # The reader went away (| head): that is no error, and click would make it one. What is still buffered must
+            # not be flushed at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(0) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  click's own signature
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
@@ -43,7 +63,7 @@ class Commands(click.Group):
 def turnlog(ctx: click.Context) -> None:
     """Reads what coding agents leave on disk, with every byte accounted for.
 
-    Without a command: the overview of this machine.
+    Without a command: the overview of this machine, with its options.
     """
     if ctx.invoked_subcommand is None:
         command = turnlog.get_command(ctx, "overview")
@@ -53,6 +73,7 @@ def turnlog(ctx: click.Context) -> None:
 
 def run(args: list[str] | None = None) -> int:
     """Run the command line and return its exit code. Nothing escapes as a traceback but a bug of ours."""
+    _utf8()
     try:
         value = turnlog.main(args=args, prog_name="turnlog", standalone_mode=False)
         sys.stdout.flush()
@@ -64,19 +85,28 @@ def run(args: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (| head): that is no error. What is still buffered must not be flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (InvalidOptionsError, UnknownFormatError) as error:
-        click.echo(f"turnlog: {error}", err=True)
+    except InvalidOptionsError as error:
+        note(f"turnlog: {error}")
         return WRONG_USAGE
     except FaultError as error:
-        click.echo(f"turnlog: {error}", err=True)
+        note(f"turnlog: {error}")
         return PARTIAL
-    except SourceError as error:
-        click.echo(f"turnlog: {error}", err=True)
+    except (SourceError, UnknownFormatError) as error:  # no option names an agent that is none: it is the file
+        note(f"turnlog: {error}")
         return NOTHING_READ
     except TurnlogError as error:
-        click.echo(f"turnlog: {error}", err=True)
+        note(f"turnlog: {error}")
         return NOTHING_MATCHED
     return value if isinstance(value, int) else 0
+
+
+def _utf8() -> None:
+    """Pipes and files get UTF-8 whatever the locale; a terminal that cannot show a letter gets a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            if stream.isatty():
+                stream.reconfigure(errors="replace")
+            else:
+                stream.reconfigure(encoding="utf-8", errors="replace")

@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 import os
-import re
+import shutil
 import sys
+from collections.abc import Iterable
 from typing import Any
 
+import click
 import msgspec
 
-from ..jsontext import clean
+from ..render.plain import for_terminal, json_bytes
+from ..render.text import Line, home_short, one_line, safe
 
-# C0 and C1 controls but tab and line feed, and the marks that turn the direction of text around.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f]")
-_LINES = re.compile("[\n\r\u2028\u2029\x85]")
+__all__ = [
+    "colours",
+    "encoded",
+    "home_short",
+    "note",
+    "on_terminal",
+    "one_line",
+    "print_json",
+    "safe",
+    "tell",
+    "width_of",
+    "write",
+    "write_json",
+]
 
 
 def print_json(value: Any, *, indent: bool = True) -> None:
     """One JSON value on stdout, UTF-8 whatever the locale; lone surrogates as U+FFFD."""
-    write(encoded(value, indent=indent) + b"\n")
+    write_json(encoded(value, indent=indent) + b"\n")
 
 
 def encoded(value: Any, *, indent: bool = False) -> bytes:
     """A value (structs, dates, plain values) as JSON bytes."""
-    try:
-        data = msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        data = msgspec.json.encode(_mended(msgspec.to_builtins(value)))
+    data = json_bytes(value)
     return msgspec.json.format(data, indent=2) if indent else data
 
 
-def _mended(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, dict):
-        return {_mended(k): _mended(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mended(part) for part in value]
-    return value
+def write_json(data: bytes) -> None:
+    """JSON on stdout; what a terminal would obey in it is escaped where a person looks on."""
+    write(for_terminal(data) if on_terminal() else data)
 
 
 def write(data: bytes) -> None:
@@ -47,21 +53,35 @@ def write(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def safe(text: str) -> str:
-    """Text of a transcript fit for a terminal: no control characters, no lone surrogates; lines and tabs stay."""
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", clean(text))
+def tell(lines: Iterable[Line]) -> None:
+    """Lines of text on stdout, made safe; tones are colours where colour is wanted, and nothing elsewhere."""
+    coloured = colours()
+    for line in lines:
+        if coloured:
+            text = "".join(_toned(safe(part), tone) for part, tone in line)
+        else:
+            text = "".join(safe(part) for part, _ in line)
+        print(text.rstrip())
 
 
-def one_line(text: str, width: int | None = None) -> str:
-    """Text of a transcript on one line, cut to `width` characters."""
-    line = " ".join(safe(_LINES.sub(" ", text)).split())
-    return line if width is None or len(line) <= width else line[: max(1, width - 1)] + "…"
+_TONES: dict[str, dict[str, Any]] = {
+    "strong": {"bold": True},
+    "people": {"fg": "cyan"},
+    "agent": {"fg": "magenta"},
+    "good": {"fg": "green"},
+    "trouble": {"fg": "red"},
+    "quiet": {"fg": "bright_black"},
+}
 
 
-def home_short(path: str, home: str | None = None) -> str:
-    """A path with the home as `~`."""
-    home = home or os.path.expanduser("~")
-    return "~" + path[len(home) :] if home and (path == home or path.startswith(home + os.sep)) else path
+def _toned(text: str, tone: str) -> str:
+    style = _TONES.get(tone)
+    return click.style(text, **style) if style is not None and text.strip() else text
+
+
+def width_of() -> int:
+    """The columns of the terminal; 80 where there is none."""
+    return max(40, min(shutil.get_terminal_size((80, 24)).columns, 160)) if on_terminal() else 80
 
 
 def note(text: str) -> None:

@@ -46,5 +46,15 @@ def found(home: str | None, root: tuple[str, ...]) -> tuple[Roots, Discovery]:
     return roots, discover(roots)
 
 
+def where_word(home: str | None, root: tuple[str, ...]) -> str:
+    """What was looked at, in a word: `~`, the other home, or the given roots."""
+    if root:
+        return ", ".join(word.partition("=")[2] for word in root) if home is None else f"{home} and given roots"
+    return "~" if home is None else home
+
+
+timezone_option = click.option(
+    "--timezone", metavar="ZONE", help="The zone days are told in, such as Europe/Berlin; else this machine's."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON with a schema name.")
 strict_option = click.option("--strict", is_flag=True, help="Exit 3 when something could not be read whole.")

@@ -11,7 +11,7 @@ records all stand in the other or whose own ones began earlier; else to the earl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import msgspec
@@ -85,20 +85,21 @@ def _elders_first(files: list[FileWork]) -> list[FileWork]:
         return sorted(files, key=lambda work: work.path)
 
     def born(work: FileWork) -> datetime:
-        own = [at for id, at in work.times.items() if seen[id] == 1]
+        own = [at for key, at in work.times.items() if seen[key] == 1]
         if work.born is not None:
             own.append(work.born)
         return min(own, default=_EARLIEST)
 
-    return sorted(files, key=lambda work: (born(work), work.path))
+    # Of files with nothing of their own (a chain of resumes) the shorter one is the elder.
+    return sorted(files, key=lambda work: (born(work), len(work.ids), work.path))
 
 
 def _sessions(ledger: Ledger, agent: str, files: list[FileWork]) -> None:
     for work in files:
-        for id, facts in work.sessions.items():
-            known = ledger.sessions.get(id)
+        for key, facts in work.sessions.items():
+            known = ledger.sessions.get(key)
             if known is None:
-                ledger.sessions[id] = Session(id, agent, facts, files=[work.path], parent=facts.parent)
+                ledger.sessions[key] = Session(key, agent, facts, files=[work.path], parent=facts.parent)
             else:
                 known.files.append(work.path)
                 known.facts = _together(known.facts, facts)
@@ -135,27 +136,45 @@ def _samples(ledger: Ledger, files: list[FileWork]) -> None:
 def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWork, Sample]:
     """One sample of several with one key; the others go to `left`."""
     first = same[0][0]
+    # Who comes first: the session's own record, the elder file (they come in that order), the earlier time.
     if any(work is not first for work, _ in same):
-        same = sorted(same, key=lambda pair: _claim(*pair, files=[work for work, _ in same]))
+        order = {id(work): n for n, (work, _) in reversed(list(enumerate(same)))}
+        same = sorted(same, key=lambda pair: (pair[1].own is False, order[id(pair[0])], pair[1].at or _LATEST))
     work, kept = same[0]
-    samples = [sample for _, sample in same]
-    counts = Additive(
-        _most(s.counts.input for s in samples),
-        _most(s.counts.output for s in samples),
-        _most(s.counts.cache_read for s in samples),
-        _most(s.counts.cache_write for s in samples),
-        any(s.counts.flagged for s in samples),
-    )
-    origin = next((s.session for s in samples if s.own is not None), kept.session)
-    merged = msgspec.structs.replace(
-        kept,
-        counts=counts,
-        at=min((s.at for s in samples if s.at is not None), default=None),
-        session=origin,
-        model=next((s.model for s in samples if s.model is not None), None),
-        lower_bound=all(s.lower_bound for s in samples),
-        uncommitted=all(s.uncommitted for s in samples),
-        cost=kept.cost if kept.cost is not None else next((s.cost for s in samples if s.cost is not None), None),
+    given = fresh = out = read = write = at = model = cost = origin = None
+    flagged, lower, uncommitted = False, True, True
+    for _, sample in same:  # each part at its greatest; the earliest time; of the rest the first word
+        counts = sample.counts
+        fresh = _more(fresh, counts.input)
+        out = _more(out, counts.output)
+        read = _more(read, counts.cache_read)
+        write = _more(write, counts.cache_write)
+        flagged = flagged or counts.flagged
+        lower = lower and sample.lower_bound
+        uncommitted = uncommitted and sample.uncommitted
+        if sample.at is not None and (at is None or sample.at < at):
+            at = sample.at
+        if model is None:
+            model = sample.model
+        if cost is None:
+            cost = sample.cost
+        if given is None and sample.own is not None:
+            given, origin = True, sample.session
+    merged = Sample(
+        kept.key,
+        Additive(fresh, out, read, write, flagged),
+        kept.line,
+        kept.start,
+        kept.end,
+        at,
+        origin if given else kept.session,
+        model,
+        kept.project,
+        kept.sidechain,
+        kept.own,
+        lower,
+        uncommitted,
+        cost,
     )
     instead = (work.path, kept.line, kept.start, kept.end)
     for other, sample in same[1:]:
@@ -164,13 +183,8 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
     return work, merged
 
 
-def _claim(work: FileWork, sample: Sample, files: list[FileWork]) -> tuple[bool, int, datetime]:
-    """Who comes first: the session's own record, the elder file, the earlier time."""
-    return (sample.own is False, files.index(work), sample.at or _LATEST)
-
-
-def _most(values: Iterable[int | None]) -> int | None:
-    return max((value for value in values if value is not None), default=None)
+def _more(a: int | None, b: int | None) -> int | None:
+    return b if a is None or (b is not None and b > a) else a
 
 
 def _marks(ledger: Ledger, files: list[FileWork]) -> None:
@@ -189,7 +203,7 @@ def _marks(ledger: Ledger, files: list[FileWork]) -> None:
 def _titles(ledger: Ledger, works: list[FileWork]) -> None:
     """The best title of each session: the highest rank, then the last said. Blank text names nothing."""
     pointed = {title.leaf_id for work in works for title in work.titles if title.leaf_id is not None}
-    holders = {id: work.ids[id] for work in works for id in pointed if id in work.ids} if pointed else {}
+    holders = {key: work.ids[key] for work in works for key in pointed if key in work.ids} if pointed else {}
     best: dict[str, int] = {}
     for work in works:
         for title in work.titles:

@@ -27,11 +27,20 @@ class Tokens(msgspec.Struct):
     def add(self, counted: Counted) -> None:
         """Add one sample's known parts."""
         counts = counted.sample.counts
-        self.input += counts.input or 0
-        self.output += counts.output or 0
-        self.cache_read += counts.cache_read or 0
-        self.cache_write += counts.cache_write or 0
-        self.total += counts.total
+        fresh, out, read, write = counts.input or 0, counts.output or 0, counts.cache_read or 0, counts.cache_write or 0
+        self.input += fresh
+        self.output += out
+        self.cache_read += read
+        self.cache_write += write
+        self.total += fresh + out + read + write
+
+    def join(self, other: Tokens) -> None:
+        """Add other sums."""
+        self.input += other.input
+        self.output += other.output
+        self.cache_read += other.cache_read
+        self.cache_write += other.cache_write
+        self.total += other.total
 
 
 class SessionRow(msgspec.Struct):
@@ -96,7 +105,7 @@ class Uncommitted(msgspec.Struct):
 class Overview(msgspec.Struct, kw_only=True):
     """The whole answer. Times are UTC (ISO 8601); days are days of `zone`. `complete`: everything found was read whole.
     `output_at_least`: some output was stored before its call ended. `partly_unknown`: samples with an unknown part.
-    `cost`: US dollars the agents themselves stored, None where none did. `duplicates`: usage samples left out.
+    `cost`: US dollars the agents themselves stored, None where none did. `left_out`: usage samples that are not counted because another one stands for them.
     """
 
     schema: str = SCHEMA
@@ -116,7 +125,7 @@ class Overview(msgspec.Struct, kw_only=True):
     output_at_least: bool = False
     partly_unknown: int = 0
     cost: float | None = None
-    duplicates: int = 0
+    left_out: int = 0
     first: str | None = None
     last: str | None = None
     by_agent: dict[str, AgentRow] = msgspec.field(default_factory=dict)
@@ -156,6 +165,9 @@ def _read(view: Overview, discovery: Discovery, scans: list[FileScan]) -> None:
             said = "expected a session, found records of another kind: counted nowhere"
             view.problems.append(ProblemRow(path, "unrecognised", said, True))
             continue
+        if scan.vanished:
+            view.problems.append(ProblemRow(path, "vanished", "it went away before it was read", True))
+            continue
         view.files += 1
         if scan.error is not None:
             view.problems.append(ProblemRow(path, scan.error_kind or "unreadable", scan.error))
@@ -163,6 +175,7 @@ def _read(view: Overview, discovery: Discovery, scans: list[FileScan]) -> None:
         if summary is None:
             continue
         view.records += summary.records
+        view.output_at_least |= scan.work is not None and scan.work.at_least
         view.bytes += summary.bytes_read
         for label, n in summary.unknown.items():
             view.unknown[label] = view.unknown.get(label, 0) + n
@@ -174,13 +187,13 @@ def _read(view: Overview, discovery: Discovery, scans: list[FileScan]) -> None:
 def _homes(ledger: Ledger) -> dict[str, str]:
     """Each session to the one that started it, if it is a subagent's and that one is here; else to itself."""
     homes = {}
-    for id, session in ledger.sessions.items():
-        seen = {id}
+    for key, session in ledger.sessions.items():
+        seen = {key}
         home = session
         while home.parent is not None and home.parent in ledger.sessions and home.parent not in seen:
             seen.add(home.parent)
             home = ledger.sessions[home.parent]
-        homes[id] = home.id
+        homes[key] = home.id
     return homes
 
 
@@ -188,13 +201,13 @@ def _rows(
     view: Overview, ledger: Ledger, homes: dict[str, str], titles: dict[str, str], agents: dict[str, str],
     scans: list[FileScan],
 ) -> None:  # fmt: skip
-    for id, session in ledger.sessions.items():
+    for key, session in ledger.sessions.items():
         facts = session.facts
-        if homes[id] != id:
+        if homes[key] != key:
             continue
-        view.by_session[id] = SessionRow(
+        view.by_session[key] = SessionRow(
             session.agent,
-            title=session.title or titles.get(id),
+            title=session.title or titles.get(key),
             cwd=facts.cwd,
             first_prompt=facts.first_prompt,
             model=facts.model,
@@ -202,55 +215,79 @@ def _rows(
         )
         row = view.by_agent.setdefault(session.agent, AgentRow(agents.get(session.agent, session.agent)))
         row.sessions += 1
-    for id, session in ledger.sessions.items():
-        if homes[id] != id:
-            home = view.by_session[homes[id]]
+    for key, session in ledger.sessions.items():
+        if homes[key] != key:
+            home = view.by_session[homes[key]]
             home.files += [path for path in session.files if path not in home.files]
     subagents = {scan.file.path for scan in scans if scan.file.kind == "subagent"}
-    for id, home in view.by_session.items():
-        threads = sum(1 for other, to in homes.items() if to == id and other != id)
+    for key, home in view.by_session.items():
+        threads = sum(1 for other, to in homes.items() if to == key and other != key)
         home.subagents = threads + sum(1 for path in home.files if path in subagents)
     for scan in scans:
-        if scan.recognised:
+        if scan.recognised and not scan.vanished:
             agent = scan.file.agent
             view.by_agent.setdefault(agent, AgentRow(agents.get(agent, agent))).files += 1
     view.sessions = len(view.by_session)
 
 
 def _spent(view: Overview, ledger: Ledger, homes: dict[str, str], zone: tzinfo) -> None:
-    view.duplicates = sum(1 for _, left in ledger.left if left.instead is not None)
+    view.left_out = sum(1 for _, left in ledger.left if left.instead is not None)
     days: dict[str, int] = {}
+    # By session, the main line apart: everything else is a sum of these.
+    sums: dict[tuple[str, bool], Tokens] = {}
     for counted in ledger.samples:
         sample = counted.sample
         if sample.uncommitted:
             view.uncommitted.tokens.add(counted)
             continue
-        total = sample.counts.total
-        session = ledger.sessions[sample.session] if sample.session in ledger.sessions else None
-        view.tokens.add(counted)
-        if not sample.sidechain:
-            view.main_only.add(counted)
-        view.output_at_least |= sample.lower_bound
-        view.partly_unknown += sample.counts.input is None or sample.counts.output is None
-        if sample.cost is not None:
-            view.cost = (view.cost or 0.0) + sample.cost
-        day = UNKNOWN if sample.at is None else sample.at.astimezone(zone).date().isoformat()
+        counts = sample.counts
+        key = (homes.get(sample.session or "", ""), sample.sidechain)
+        tokens = sums.get(key)
+        if tokens is None:
+            tokens = sums[key] = Tokens()
+        before = tokens.total
+        tokens.add(counted)
+        total = tokens.total - before
+        view.partly_unknown += counts.input is None or counts.output is None
+        day = UNKNOWN if sample.at is None else day_of(sample.at, zone)
         days[day] = days.get(day, 0) + total
         model = sample.model or UNKNOWN
         view.by_model[model] = view.by_model.get(model, 0) + total
-        project = sample.project or (session and session.facts.cwd) or UNKNOWN
+        project = sample.project
+        if project is None:
+            session = ledger.sessions.get(sample.session or "")
+            project = (session and session.facts.cwd) or UNKNOWN
         view.by_project[project] = view.by_project.get(project, 0) + total
-        row = view.by_session.get(homes.get(sample.session or "", ""))
-        if row is not None:
-            row.tokens.add(counted)
-            if sample.cost is not None:
+        row = view.by_session.get(key[0])
+        if row is not None and sample.model is not None and sample.model not in row.models:
+            row.models.append(sample.model)
+        if sample.cost is not None:
+            view.cost = (view.cost or 0.0) + sample.cost
+            if row is not None:
                 row.cost = (row.cost or 0.0) + sample.cost
-            if sample.model is not None and sample.model not in row.models:
-                row.models.append(sample.model)
-            view.by_agent[row.agent].tokens.add(counted)
+    _sum_up(view, sums)
     view.by_day = dict(sorted(days.items()))
     if view.cost is not None:
         view.cost = round(view.cost, 10)
+
+
+def _sum_up(view: Overview, sums: dict[tuple[str, bool], Tokens]) -> None:
+    for (home, sidechain), tokens in sums.items():
+        view.tokens.join(tokens)
+        if not sidechain:
+            view.main_only.join(tokens)
+        row = view.by_session.get(home)
+        if row is not None:
+            row.tokens.join(tokens)
+            view.by_agent[row.agent].tokens.join(tokens)
+
+
+def day_of(at: datetime, zone: tzinfo) -> str:
+    """The day of that moment in the zone; at the ends of the calendar, where there is none, the day in UTC."""
+    try:
+        return at.astimezone(zone).date().isoformat()
+    except (OverflowError, ValueError):
+        return at.date().isoformat()
 
 
 def _said(view: Overview, ledger: Ledger, homes: dict[str, str]) -> None:
@@ -284,14 +321,14 @@ def _said(view: Overview, ledger: Ledger, homes: dict[str, str]) -> None:
 def _times(view: Overview, ledger: Ledger, homes: dict[str, str]) -> None:
     """First and last of everything: the earliest and latest time a record says, whatever the order of lines."""
     spans: dict[str, tuple[datetime, datetime]] = {}
-    for id, session in ledger.sessions.items():
+    for key, session in ledger.sessions.items():
         first, last = session.facts.first, session.facts.last
         if first is not None and last is not None:
-            known = spans.get(homes[id])
-            spans[homes[id]] = (min(first, known[0]), max(last, known[1])) if known else (first, last)
+            known = spans.get(homes[key])
+            spans[homes[key]] = (min(first, known[0]), max(last, known[1])) if known else (first, last)
     lasts: dict[str, datetime] = {}
-    for id, (first, last) in spans.items():
-        row = view.by_session[id]
+    for key, (first, last) in spans.items():
+        row = view.by_session[key]
         row.first, row.last = iso(first), iso(last)
         lasts[row.agent] = max(last, lasts.get(row.agent, last))
     for agent, last in lasts.items():

@@ -5,10 +5,8 @@ Large homes are shared out over processes. What comes back is the same for any n
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -17,18 +15,17 @@ from ..discover import SessionFile, recognised
 from ..errors import LineFault, SourceError
 from ..formats import FORMATS, place_of
 from ..model import Item
-from ..reader import read
+from ..reader import Reader, read
 from ..work import FileWork
+from .share import shared_out
 
 SCAN_OPTIONS = ReadOptions(max_file_bytes=None, max_record_bytes=COMMAND_RECORD_BYTES, codex_usage="all")
 """How commands read: no file limit, 64 MiB a record, both ledgers for the accounting."""
 
-SHARED_FROM = 48 * 1024 * 1024
-"""Bytes from which it pays to start a second process."""
-
 
 class FileScan(msgspec.Struct):
-    """One file read: its work (None if it is no session or could not be opened), summary, faults, and the error."""
+    """One file read: its work (None if it is no session or could not be opened), summary, faults, and the error.
+    vanished: it went away between listing and opening."""
 
     file: SessionFile
     work: FileWork | None = None
@@ -37,6 +34,7 @@ class FileScan(msgspec.Struct):
     error: str | None = None
     error_kind: str | None = None
     recognised: bool = True
+    vanished: bool = False
 
 
 def scan_file(file: SessionFile, options: ReadOptions = SCAN_OPTIONS) -> FileScan:
@@ -49,62 +47,73 @@ def scan_file(file: SessionFile, options: ReadOptions = SCAN_OPTIONS) -> FileSca
             scan.recognised = False
             return scan
         with read(file.path, format, options, place=place) as reader:
-            def watched() -> Iterator[Item]:
-                for batch in reader.batches():
-                    for item in batch:
-                        if item.__class__ is LineFault:
-                            scan.faults.append(item)  # type: ignore[arg-type]
-                        yield item
-
             try:
-                scan.work = format.fold(place, _until_error(watched(), scan))
+                scan.work = format.fold(place, _watched(reader, scan))
             finally:
                 scan.summary = reader.finish()
     except SourceError as error:
-        scan.error, scan.error_kind = str(error), error.kind
+        scan.error, scan.error_kind = error.said, error.kind
+        scan.vanished = isinstance(error.__cause__, FileNotFoundError)
     if scan.work is not None and not scan.work.sessions and scan.summary and scan.summary.records:
         scan.work.session(place.stem or place.name)
     return scan
 
 
-def _until_error(items: Iterable[Item], scan: FileScan) -> Iterator[Item]:
-    """The items up to the source error, which is kept: what was read before it still counts."""
+def _watched(reader: Reader, scan: FileScan) -> Iterator[Item]:
+    """The reader's items, its faults noted on the way, up to a source error: what was read before it still counts."""
     try:
-        yield from items
+        for batch in reader.batches():
+            for item in batch:
+                if item.__class__ is LineFault:
+                    scan.faults.append(item)
+                yield item
     except SourceError as error:
-        scan.error, scan.error_kind = str(error), error.kind
+        scan.error, scan.error_kind = error.said, error.kind
+
+
+class Packed(msgspec.Struct):
+    """A scan on its way from another process: its work as MessagePack, which is a tenth of the work of pickling it."""
+
+    scan: FileScan
+    work: bytes
+    hints: Any
+
+
+def packed(file: SessionFile) -> FileScan | Packed:
+    """`scan_file` for another process. What MessagePack cannot hold (a lone surrogate in an id) goes as it is."""
+    scan = scan_file(file)
+    work = scan.work
+    if work is None:
+        return scan
+    hints, work.hints = work.hints, None
+    try:
+        data = _pack(work)
+    except (UnicodeEncodeError, OverflowError):
+        work.hints = hints
+        return scan
+    scan.work = None
+    return Packed(scan, data, hints)
+
+
+def _unpacked(scan: FileScan | Packed) -> FileScan:
+    if isinstance(scan, FileScan):
+        return scan
+    work = _unpack(scan.work)
+    work.hints = scan.hints
+    scan.scan.work = work
+    return scan.scan
+
+
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(FileWork).decode
 
 
 def scan_files(
     files: list[SessionFile], *, jobs: int | None = None, progress: Callable[[int], None] | None = None
 ) -> list[FileScan]:
     """Read and fold all files, in order. `progress` is told the bytes of each file done."""
-    size = sum(file.size for file in files)
-    jobs = jobs if jobs is not None else min(os.cpu_count() or 1, 8) if size >= SHARED_FROM and len(files) > 1 else 1
-    told = progress or _silent
-    if jobs < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        scans = []
-        for file in files:
-            scans.append(scan_file(file))
-            told(file.size)
-        return scans
-    return _shared_out(files, jobs, told)
-
-
-def _shared_out(files: list[SessionFile], jobs: int, told: Callable[[int], None]) -> list[FileScan]:
-    # The largest first, so that no process is left alone with a big one at the end.
-    order = sorted(range(len(files)), key=lambda n: -files[n].size)
-    found: dict[int, FileScan] = {}
-    context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        for n, scan in zip(order, pool.map(scan_file, [files[n] for n in order], chunksize=4), strict=True):
-            found[n] = scan
-            told(files[n].size)
-    return [found[n] for n in range(len(files))]
-
-
-def _silent(_: int) -> None:
-    pass
+    scans = shared_out(packed, files, [file.size for file in files], jobs=jobs, progress=progress)
+    return [_unpacked(scan) for scan in scans]
 
 
 def reconcile(agent: str, works: list[FileWork]) -> None:

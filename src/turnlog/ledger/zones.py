@@ -20,7 +20,9 @@ def zone(name: str | None = None) -> tuple[tzinfo, str]:
             return ZoneInfo(wanted), wanted
         except (ZoneInfoNotFoundError, ValueError, OSError):
             if name:
-                raise InvalidOptionsError(f"expected the name of a time zone such as Europe/Berlin, found {name!r}") from None
+                raise InvalidOptionsError(
+                    f"expected the name of a time zone such as Europe/Berlin, found {name!r}"
+                ) from None
     local = datetime.now().astimezone().tzinfo
     assert local is not None
     return local, str(local)

@@ -124,7 +124,7 @@ class ProgressData(msgspec.Struct, gc=False):
 
 
 class Said(msgspec.Struct, gc=False, kw_only=True):
-    """What `user` and `assistant` records are read as: most of every file. Fields stand in the order in which the client
+    """What all records are read as but those of `LARGER`: prompts and answers are most of every file. Fields stand in the order in which the client
     writes them, which is the order the decoder looks for them in."""
 
     parentUuid: str | None = None
@@ -153,7 +153,7 @@ class Said(msgspec.Struct, gc=False, kw_only=True):
 
 
 class Line(Said, gc=False, kw_only=True):
-    """One record of any other type."""
+    """One record of a type in `LARGER`."""
 
     logicalParentUuid: str | None = None
     subtype: str | None = None
@@ -173,8 +173,11 @@ class Line(Said, gc=False, kw_only=True):
     modelUsage: Any = None
 
 
-SAID = frozenset(("user", "assistant"))
-SCHEMA: Schema[Line] = Schema(Line, usual=Said, of=SAID)
+LARGER = frozenset(
+    """system attachment progress summary custom-title ai-title agent-name queue-operation cost-state
+    fork-context-ref""".split()
+)
+SCHEMA: Schema[Said] = Schema(Line, usual=Said, of=LARGER)
 LINE = SCHEMA.whole
 BLOCKS: Part[Sequence[Block | None]] = Part(list[Block])
 BLOCK: Part[Block] = Part(Block)

@@ -38,8 +38,8 @@ from .author import author_of, by_opening
 from .records import (
     BLOCK,
     BLOCKS,
+    LARGER,
     LINE,
-    SAID,
     Attachment,
     Block,
     CompactMetadata,
@@ -86,7 +86,7 @@ class ClaudeSession(Session):
         project = _PROJECT.get(kind)
         if project is None:
             return _ASIDES.get(kind) or Aside(kind, False)
-        if kind not in SAID and record.__class__ is Said:
+        if kind in LARGER and record.__class__ is Said:
             record = LINE(self.raw)  # the first look showed only what prompts and answers have
         session = record.sessionId
         if session is None:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 from ...work import FileWork, Key, Mark, Sample
 from .fold import Lineage
@@ -57,25 +58,29 @@ def _stem(path: str) -> str:
 
 
 def _unite(members: list[FileWork]) -> None:
-    known: dict[Key, Key] = {}
+    known: dict[Content, Key] = {}
     for work in members:
-        fresh: dict[Key, Key] = {}
+        fresh: dict[Content, Key] = {}
         for content, piece in _contents(work):
             piece.key = known.get(content, piece.key)
             fresh[content] = piece.key
         known.update(fresh)
 
 
-def _contents(work: FileWork) -> Iterator[tuple[Key, Sample | Mark]]:
+Content = tuple[Any, ...]
+"""What a piece of work says, without its name."""
+
+
+def _contents(work: FileWork) -> Iterator[tuple[Content, Sample | Mark]]:
     """Each piece of work that has a time, and its content; the n-th of equal ones in a file has its number in it, so
     that nothing is united inside one file."""
-    seen = Counter[Key]()
-    keys: dict[tuple[Key, Key], int] = {}
+    seen = Counter[Content]()
+    keys: dict[tuple[Content, Key], int] = {}
     pieces: list[Sample | Mark] = [*work.samples, *work.marks]
     for piece in pieces:
         if piece.at is None:
             continue
-        content: Key
+        content: Content
         if isinstance(piece, Sample):
             counts = piece.counts
             content = (

@@ -1,0 +1,1 @@
+"""Views: pure functions over events. No file, no clock, no database."""
