@@ -96,7 +96,10 @@ def codex(w: Writer) -> list[dict[str, object]]:
         (item, {"type": "message", "role": "user", "content": [{"type": "input_text", "text": w.text(200)}]}),
         ("event_msg", {"type": "user_message", "message": w.text(200), "images": []}),
         (item, {"type": "reasoning", "summary": [], "content": None, "encrypted_content": w.id() * 30}),
-        (item, {"type": "function_call", "name": "shell", "arguments": json.dumps({"cmd": w.text(60)}), "call_id": call}),
+        (
+            item,
+            {"type": "function_call", "name": "shell", "arguments": json.dumps({"cmd": w.text(60)}), "call_id": call},
+        ),
         (item, {"type": "function_call_output", "call_id": call, "output": w.text(w.long())}),
         (item, {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": w.text(600)}]}),
         ("event_msg", {"type": "token_count", "info": {"total_token_usage": total, "last_token_usage": last}}),
@@ -124,12 +127,18 @@ def pi(w: Writer) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     parent = None
     for message in messages:
-        id = w.id()[:8]
+        entry = w.id()[:8]
         stamp = w.now()
         rows.append(
-            {"type": "message", "id": id, "parentId": parent, "timestamp": stamp, "message": {**message, "timestamp": w.clock}}
+            {
+                "type": "message",
+                "id": entry,
+                "parentId": parent,
+                "timestamp": stamp,
+                "message": {**message, "timestamp": w.clock},
+            }
         )
-        parent = id
+        parent = entry
     return rows
 
 

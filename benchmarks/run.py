@@ -1,6 +1,6 @@
 """The benchmarks: ratios in one process. See README.md here; run by `make bench`.
 
-    python benchmarks/run.py [--mib 120] [--rounds 5] [--only read,memory,overview,start] [--json FILE]
+python benchmarks/run.py [--mib 120] [--rounds 5] [--only read,memory,overview,start] [--json FILE]
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import corpus
 import orjson
 
+import corpus
 from turnlog.contract import COMMAND_RECORD_BYTES, ReadOptions
 from turnlog.reader import read
 
@@ -78,7 +78,17 @@ def bulk_home(work: Path, mib: int) -> Path:
     """A whole home; with the shared maker, of its sizes and truth."""
     home = work / "bulk" / "home"
     if MAKER.exists():
-        command = [sys.executable, MAKER, "bulk", "--out", work / "bulk", "--mib", str(mib), "--agents", "claude,codex,pi"]
+        command = [
+            sys.executable,
+            MAKER,
+            "bulk",
+            "--out",
+            work / "bulk",
+            "--mib",
+            str(mib),
+            "--agents",
+            "claude,codex,pi",
+        ]
         subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
         return home
     folders = {
@@ -157,7 +167,9 @@ def bench_memory(work: Path) -> list[dict[str, object]]:
         large = corpus.write(work / f"{agent}-256.jsonl", agent, 256_000_000, wide=True)
         command = [sys.executable, "-c", MEMORY, str(small), str(large), agent]
         grown, drained = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-        rows.append({"bench": "memory", "agent": agent, "grown_mib": int(grown), "drained_mib": int(drained), "bar": 32})
+        rows.append(
+            {"bench": "memory", "agent": agent, "grown_mib": int(grown), "drained_mib": int(drained), "bar": 32}
+        )
         show(rows[-1])
     return rows
 
@@ -203,11 +215,11 @@ def bench_start(rounds: int) -> list[dict[str, object]]:
         command = [str(word) for word in words]
         return lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
-    nothing, version, help = best(
+    nothing, version, helped = best(
         rounds * 4, run(sys.executable, "-c", "pass"), run(turnlog, "--version"), run(turnlog, "--help")
     )
     row: dict[str, object] = {
-        "bench": "start", "pass_ms": round(nothing * 1e3), "version_ms": round(version * 1e3), "help_ms": round(help * 1e3),
+        "bench": "start", "pass_ms": round(nothing * 1e3), "version_ms": round(version * 1e3), "help_ms": round(helped * 1e3),
         "ratio": round(version / nothing, 2), "bar": 5,
     }  # fmt: skip
     show(row)

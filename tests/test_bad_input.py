@@ -17,7 +17,7 @@ import pytest
 
 from commands import COMMAND, DEMO, ROOT, SECONDS, apart, as_json, environment, line, rows, turnlog, user
 from turnlog.contract import COMMAND_RECORD_BYTES, ReadOptions
-from turnlog.discover import discover, roots_from_home
+from turnlog.discover import find_sessions, roots_from_home
 from turnlog.errors import LineFault, SourceError, TurnlogError, UnknownFormatError
 from turnlog.ledger.check import check, files_found
 from turnlog.ledger.proof import Checked, prove_file
@@ -158,7 +158,7 @@ def test_the_library_says_where_and_what(name, bad):
         assert summary.bytes.total() == summary.bytes_read
     proved = prove_file(Checked(path=str(path), agent="claude"))
     assert proved.proof.bytes.total() == proved.proof.bytes_read
-    (scan,) = scan_files(discover(roots_from_home(place)).files)
+    (scan,) = scan_files(find_sessions(roots_from_home(place)).files)
     assert scan.summary is not None or scan.error or not scan.recognised
 
 
@@ -219,7 +219,7 @@ def test_a_device_is_never_read(command):
 
 def test_a_file_that_vanished_is_an_error_not_an_exception(bad):
     path, place = bad("cut")
-    files = discover(roots_from_home(place)).files
+    files = find_sessions(roots_from_home(place)).files
     path.unlink()
 
     (scan,) = scan_files(files)
@@ -368,7 +368,7 @@ def test_the_hostile_corpus_is_read(shared, tmp_path):
     assert len(homes) > 30
     before = fingerprint(tmp_path)
     for place in homes:
-        told = check(files_found(discover(roots_from_home(place)).files))
+        told = check(files_found(find_sessions(roots_from_home(place)).files))
         assert told.bytes.total() == told.bytes_read
         assert told.complete == (told.verdict == "complete")
     done = apart("check", tmp_path, "--json", seconds=300)

@@ -15,7 +15,7 @@ from turnlog.discover import (
     Roots,
     SessionFile,
     check_recognised,
-    discover,
+    find_sessions,
     recognised,
     roots_from_env,
     roots_from_home,
@@ -25,8 +25,8 @@ from turnlog.formats import FORMATS
 from turnlog.formats.base import Root
 from turnlog.roots import RootPath
 
-# The package's own `discover` is the function; this is the room.
-room = sys.modules[discover.__module__]
+# The room itself, to put a failing os.scandir into it.
+room = sys.modules[find_sessions.__module__]
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX systems")
 plain_user = pytest.mark.skipif(
@@ -114,7 +114,7 @@ def test_a_variable_that_is_set_and_empty_is_an_error_that_names_it(agent, tmp_p
         roots = roots_from_env({name: ""}, tmp_path, tmp_path)
 
         assert roots.of(agent) == ()
-        (problem,) = (problem for problem in discover(roots).problems if problem.kind != "missing-root")
+        (problem,) = (problem for problem in find_sessions(roots).problems if problem.kind != "missing-root")
         assert (problem.path, problem.kind, problem.note, problem.agent) == (name, "empty-override", False, agent)
 
 
@@ -196,7 +196,7 @@ def test_sessions_of_every_shape_are_found_and_nothing_else_is(tmp_path):
         put(projects / name)
     put(tmp_path / ".claude" / "history.jsonl")
 
-    found = discover(roots_from_home(tmp_path))
+    found = find_sessions(roots_from_home(tmp_path))
 
     assert [(path, file.kind) for path, file in zip(below(projects, found.files), found.files, strict=True)] == [
         ("-p/.hidden.jsonl", "main"),
@@ -211,7 +211,7 @@ def test_sessions_of_every_shape_are_found_and_nothing_else_is(tmp_path):
 def test_a_home_below_a_folder_called_subagents_holds_main_sessions(tmp_path):
     put(tmp_path / "subagents" / ".claude" / "projects" / "-p" / "a.jsonl")
 
-    (file,) = discover(roots_from_home(tmp_path / "subagents")).files
+    (file,) = find_sessions(roots_from_home(tmp_path / "subagents")).files
 
     assert file.kind == "main"
 
@@ -221,7 +221,7 @@ def test_a_flat_pattern_looks_in_one_folder_only(tmp_path):
     put(tmp_path / ".config" / "swink-agent" / "sessions" / "a.interrupt.json")
     put(tmp_path / ".config" / "swink-agent" / "sessions" / ".search_index" / "b.jsonl")
 
-    found = discover(roots_from_home(tmp_path))
+    found = find_sessions(roots_from_home(tmp_path))
 
     assert [Path(file.path).name for file in found.files] == ["a.jsonl"]
 
@@ -239,7 +239,7 @@ def test_several_patterns_and_folders_give_each_file_once(tmp_path, ruled):
         put(tmp_path / name)
     put(tmp_path / "put" / "away" / "e.jsonl")
 
-    found = discover(only(tmp_path, scans=scans))
+    found = find_sessions(only(tmp_path, scans=scans))
 
     assert [(path, file.archived) for path, file in zip(below(tmp_path, found.files), found.files, strict=True)] == [
         ("put/away/e.jsonl", True),
@@ -253,7 +253,7 @@ def test_a_file_tells_its_size_and_its_time(tmp_path):
     path = put(tmp_path / "a.jsonl", b"12345")
     os.utime(path, ns=(1, 1_700_000_000_123_456_789))
 
-    (file,) = discover(only(tmp_path)).files
+    (file,) = find_sessions(only(tmp_path)).files
 
     assert (file.agent, file.path, file.size) == ("swink", str(path), 5)
     assert file.mtime_ns // 1000 == 1_700_000_000_123_456
@@ -262,7 +262,7 @@ def test_a_file_tells_its_size_and_its_time(tmp_path):
 def test_an_empty_file_is_a_file(tmp_path):
     put(tmp_path / "a.jsonl", b"")
 
-    assert [file.size for file in discover(only(tmp_path)).files] == [0]
+    assert [file.size for file in find_sessions(only(tmp_path)).files] == [0]
 
 
 def test_files_are_sorted_by_path_whatever_the_system_gives(tmp_path):
@@ -270,14 +270,14 @@ def test_files_are_sorted_by_path_whatever_the_system_gives(tmp_path):
     for name in names:
         put(tmp_path / name)
 
-    assert [file.path for file in discover(only(tmp_path)).files] == sorted(str(tmp_path / name) for name in names)
+    assert [file.path for file in find_sessions(only(tmp_path)).files] == sorted(str(tmp_path / name) for name in names)
 
 
 def test_the_same_home_gives_the_same_answer(tmp_path):
     for n in range(20):
         put(tmp_path / str(n % 3) / f"{n}.jsonl")
 
-    assert discover(only(tmp_path)) == discover(only(tmp_path))
+    assert find_sessions(only(tmp_path)) == find_sessions(only(tmp_path))
 
 
 def test_no_file_is_opened(tmp_path, monkeypatch):
@@ -289,7 +289,7 @@ def test_no_file_is_opened(tmp_path, monkeypatch):
     monkeypatch.setattr("builtins.open", refuse)
     monkeypatch.setattr(os, "open", refuse)
 
-    assert len(discover(roots_from_home(tmp_path)).files) == 1
+    assert len(find_sessions(roots_from_home(tmp_path)).files) == 1
 
 
 def test_roots_that_overlap_give_each_file_once(tmp_path):
@@ -297,7 +297,7 @@ def test_roots_that_overlap_give_each_file_once(tmp_path):
     roots = only(tmp_path)
     twice = Roots({"swink": (*roots.of("swink"), *only(tmp_path / "sub").of("swink"))})
 
-    assert [file.path for file in discover(twice).files] == [str(path)]
+    assert [file.path for file in find_sessions(twice).files] == [str(path)]
 
 
 @posix
@@ -306,7 +306,7 @@ def test_two_names_of_one_root_give_each_file_once(tmp_path):
     (tmp_path / "link").symlink_to("real")
     twice = Roots({"swink": (*only(tmp_path / "real").of("swink"), *only(tmp_path / "link").of("swink"))})
 
-    found = discover(twice)
+    found = find_sessions(twice)
 
     assert below(tmp_path, found.files) == ["real/a.jsonl"]
     assert found.problems == []
@@ -318,7 +318,7 @@ def test_a_deep_tree_is_no_danger(tmp_path):
         folder /= "d"
     put(folder / "a.jsonl")
 
-    assert len(discover(only(tmp_path)).files) == 1
+    assert len(find_sessions(only(tmp_path)).files) == 1
 
 
 # -- what is in the way
@@ -329,19 +329,19 @@ def kinds(found, folder):
 
 
 def test_a_missing_root_is_a_note_by_default_and_by_option(tmp_path):
-    found = discover(roots_from_home(tmp_path))
+    found = find_sessions(roots_from_home(tmp_path))
 
     assert found.files == []
     assert {problem.kind for problem in found.problems} == {"missing-root"}
     assert all(problem.note for problem in found.problems)
     assert len(found.problems) == len(FORMATS)
-    assert discover(only(tmp_path / "gone")).problems[0].note
+    assert find_sessions(only(tmp_path / "gone")).problems[0].note
 
 
 def test_a_root_without_its_folder_of_sessions_is_nothing_to_speak_of(tmp_path):
     (tmp_path / ".claude").mkdir()
 
-    found = discover(roots_from_home(tmp_path))
+    found = find_sessions(roots_from_home(tmp_path))
 
     assert str(tmp_path / ".claude") not in {problem.path for problem in found.problems}
 
@@ -352,9 +352,9 @@ def test_a_file_in_place_of_a_root_or_its_folder_is_a_problem(tmp_path):
     roots = roots_from_home(tmp_path).with_root("swink", tmp_path / "root")
 
     assert {("root", "not-a-folder", False), (".claude/projects", "not-a-folder", False)} <= kinds(
-        discover(roots), tmp_path
+        find_sessions(roots), tmp_path
     )
-    assert discover(only(tmp_path / "root" / "below")).problems[0].kind == "not-a-folder"
+    assert find_sessions(only(tmp_path / "root" / "below")).problems[0].kind == "not-a-folder"
 
 
 @posix
@@ -367,7 +367,7 @@ def test_a_link_inside_a_root_is_listed_and_not_followed(tmp_path):
     (tmp_path / "root" / "loop").symlink_to(".")
     (tmp_path / "root" / "self.jsonl").symlink_to("self.jsonl")
 
-    found = discover(only(tmp_path / "root"))
+    found = find_sessions(only(tmp_path / "root"))
 
     assert below(tmp_path / "root", found.files) == ["a.jsonl"]
     assert kinds(found, tmp_path / "root") == {
@@ -385,7 +385,7 @@ def test_a_linked_folder_of_sessions_is_said_and_not_followed(tmp_path):
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "projects").symlink_to("../elsewhere")
 
-    found = discover(roots_from_home(tmp_path))
+    found = find_sessions(roots_from_home(tmp_path))
 
     assert found.files == []
     assert (".claude/projects", "symlink", True) in kinds(found, tmp_path)
@@ -396,7 +396,7 @@ def test_a_root_that_is_a_link_is_followed(tmp_path):
     put(tmp_path / "real" / "projects" / "-p" / "a.jsonl")
     (tmp_path / ".claude").symlink_to("real")
 
-    (file,) = discover(roots_from_home(tmp_path)).files
+    (file,) = find_sessions(roots_from_home(tmp_path)).files
 
     assert file.path == str(tmp_path / ".claude" / "projects" / "-p" / "a.jsonl")
 
@@ -406,8 +406,8 @@ def test_a_root_that_is_a_dangling_link_or_a_loop_is_a_problem(tmp_path):
     (tmp_path / "gone").symlink_to("nowhere")
     (tmp_path / "loop").symlink_to("loop")
 
-    assert [problem.kind for problem in discover(only(tmp_path / "gone")).problems] == ["dangling-link"]
-    assert [problem.kind for problem in discover(only(tmp_path / "loop")).problems] == ["symlink-loop"]
+    assert [problem.kind for problem in find_sessions(only(tmp_path / "gone")).problems] == ["dangling-link"]
+    assert [problem.kind for problem in find_sessions(only(tmp_path / "loop")).problems] == ["symlink-loop"]
 
 
 @posix
@@ -421,7 +421,7 @@ def test_what_is_no_regular_file_is_a_problem_and_is_never_opened(tmp_path):
     try:
         with socket.socket(socket.AF_UNIX) as local:
             local.bind("socket.jsonl")
-            found = discover(only(tmp_path))
+            found = find_sessions(only(tmp_path))
     finally:
         os.chdir(here)
 
@@ -447,7 +447,7 @@ def test_a_folder_that_may_not_be_read_is_a_problem_and_the_scan_goes_on(tmp_pat
     put(tmp_path / "c" / "c.jsonl")
     refusing(monkeypatch, tmp_path / "b", PermissionError(errno.EACCES, "Permission denied"))
 
-    found = discover(only(tmp_path))
+    found = find_sessions(only(tmp_path))
 
     assert below(tmp_path, found.files) == ["a/a.jsonl", "c/c.jsonl"]
     (problem,) = found.problems
@@ -461,7 +461,7 @@ def test_a_folder_without_permissions_is_a_problem_and_the_scan_goes_on(tmp_path
     put(tmp_path / "b" / "b.jsonl")
     (tmp_path / "b").chmod(0)
     try:
-        found = discover(only(tmp_path))
+        found = find_sessions(only(tmp_path))
     finally:
         (tmp_path / "b").chmod(0o700)
 
@@ -474,7 +474,7 @@ def test_a_folder_that_goes_away_is_a_note_and_the_scan_goes_on(tmp_path, monkey
     put(tmp_path / "b" / "b.jsonl")
     refusing(monkeypatch, tmp_path / "b", FileNotFoundError(errno.ENOENT, "No such file"))
 
-    found = discover(only(tmp_path))
+    found = find_sessions(only(tmp_path))
 
     assert below(tmp_path, found.files) == ["a/a.jsonl"]
     assert kinds(found, tmp_path) == {("b", "vanished", True)}
@@ -517,7 +517,7 @@ def test_a_file_that_cannot_be_looked_at_is_a_problem(tmp_path, monkeypatch, err
 
     monkeypatch.setattr(os, "scandir", lambda _: Listing([Entry(tmp_path / "a.jsonl", error)]))
 
-    found = discover(only(tmp_path))
+    found = find_sessions(only(tmp_path))
 
     assert below(tmp_path, found.files) == files
     assert [problem.kind for problem in found.problems] == [kind]
@@ -532,11 +532,11 @@ def test_a_folder_that_leads_back_through_a_mount_is_looked_at_once(tmp_path, mo
 
     monkeypatch.setattr(os, "stat", same)
 
-    assert discover(only(tmp_path)).files == []  # "a" seems to be the folder it lies in
+    assert find_sessions(only(tmp_path)).files == []  # "a" seems to be the folder it lies in
 
 
 def test_a_name_no_system_takes_is_a_problem():
-    assert [problem.kind for problem in discover(only("a\0b")).problems] == ["unreadable"]
+    assert [problem.kind for problem in find_sessions(only("a\0b")).problems] == ["unreadable"]
 
 
 @posix
@@ -546,7 +546,7 @@ def test_a_name_that_is_no_text_is_found_all_the_same(tmp_path):
     except OSError:
         pytest.skip("this file system takes text only")
 
-    (file,) = discover(only(tmp_path)).files
+    (file,) = find_sessions(only(tmp_path)).files
 
     assert os.fsencode(file.path).endswith(b"\xff.jsonl")
 
@@ -635,7 +635,7 @@ def test_the_shared_case_of_links_gives_its_answer(shared, tmp_path):
     shutil.copytree(case / "input", home)
     subprocess.run(["sh", case / "setup.sh", home], check=True)
 
-    found = discover(roots_from_home(home))
+    found = find_sessions(roots_from_home(home))
 
     assert len(found.files) == 1
     errors = {(path, kind) for path, kind, note in kinds(found, home) if not note}
@@ -651,14 +651,14 @@ def test_the_shared_case_of_links_gives_its_answer(shared, tmp_path):
 def test_the_shared_cases_of_odd_files_give_their_answers(shared, case, files):
     if "pi" in case and ("pi" not in FORMATS or FORMATS["pi"].recognise is None):
         pytest.skip("that agent has no rule for other files yet")
-    found = discover(roots_from_home(shared / "cases" / case / "input"))
+    found = find_sessions(roots_from_home(shared / "cases" / case / "input"))
 
     assert sum(recognised(file) for file in found.files) == files
     assert all(problem.note for problem in found.problems)
 
 
 def test_the_demo_home_is_found_whole(root):
-    found = discover(roots_from_home(root / "src" / "turnlog" / "demo_home"))
+    found = find_sessions(roots_from_home(root / "src" / "turnlog" / "demo_home"))
 
     per_agent = {agent: sum(file.agent == agent for file in found.files) for agent in FORMATS}
     whole = {"claude": 5, "codex": 6, "pi": 2, "swink": 1}

@@ -24,7 +24,9 @@ AGENT = re.compile(r"claude|codex|swink|(?<![a-z])pi(?![a-z])", re.IGNORECASE)
 # An option of the contract (section 13) has the name in it; it is passed on under that name.
 OPTION = re.compile(r"codex[-_]usage|CodexUsage", re.IGNORECASE)
 # The files that may name an agent all the same, with the reason.
-MAY_NAME_AGENTS: dict[str, str] = {}
+MAY_NAME_AGENTS: dict[str, str] = {
+    "__init__.py": "the public names hold the typed entries that one agent's own library has",
+}
 
 NETWORK_MODULES = {
     "socket",

@@ -10,7 +10,7 @@ import pytest
 
 from commands import CLAUDE, DEMO, ROOT, as_json, rows, turnlog
 from turnlog.contract import ReadOptions
-from turnlog.discover import discover
+from turnlog.discover import find_sessions
 from turnlog.errors import SourceError
 from turnlog.ledger.check import check, files_below
 from turnlog.model import EVENTS
@@ -127,7 +127,7 @@ def all_rows(path):
 
 def test_the_rows_of_every_session_of_the_demo_home_keep_it():
     kinds = set()
-    for file in discover(roots_from_home(DEMO)).files:
+    for file in find_sessions(roots_from_home(DEMO)).files:
         found = all_rows(file.path)
         rows_hold("turnlog.events/1", found)
         kinds |= {one["kind"] for one in found}

@@ -1,6 +1,6 @@
 """Writes docs/formats/types.md from the formats' own tables; `--check` only says whether it is stale.
 
-    python tools/make_type_tables.py [--check]
+python tools/make_type_tables.py [--check]
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ def page() -> str:
     parts = [HEAD]
     for format in sorted(FORMATS.values(), key=lambda format: format.title):
         parts.append(f"\n## {format.title}\n\nRead as events:\n\n| native type | events |\n|---|---|\n")
-        parts += [f"| `{label}` | {', '.join(kinds) or 'none of its own'} |\n" for label, kinds in sorted(format.types.items())]
+        parts += [
+            f"| `{label}` | {', '.join(kinds) or 'none of its own'} |\n"
+            for label, kinds in sorted(format.types.items())
+        ]
         if format.ignored:
             parts.append("\nKnown and left out, each for its reason:\n\n| native type | why | seen |\n|---|---|---|\n")
             parts += [f"| `{label}` | {why.reason} | {why.seen} |\n" for label, why in sorted(format.ignored.items())]

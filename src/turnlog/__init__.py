@@ -20,7 +20,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .contract import ByteCounts, Place, ReadOptions, ReadStatus, ReadSummary
-    from .discover import Discovery, Roots, SessionFile, discover, roots_from_env, roots_from_home
+    from .discover import Discovery, Roots, SessionFile, find_sessions, roots_from_env, roots_from_home
     from .errors import (
         FaultError,
         FaultKind,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .history import HistoryEntry, history_files, read_history
     from .jsontext import clean
     from .ledger.identity import Ledger, merge
+    from .ledger.machine import survey
     from .ledger.overview import Overview, overview
     from .ledger.scan import FileScan, scan_file, scan_files
     from .model import (
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
 
 _ROOMS: dict[str, str] = {
     "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
-    "discover": "Discovery Roots SessionFile discover roots_from_env roots_from_home",
+    "discover": "Discovery Roots SessionFile find_sessions roots_from_env roots_from_home",
     "errors": """FaultError FaultKind InvalidOptionsError LineFault SnapshotTruncated SourceChanged SourceCorrupt SourceError
         SourceTooLarge SourceUnreadable TurnlogError UnknownFormatError""",
     "formats": "FORMATS",
@@ -86,6 +87,7 @@ _ROOMS: dict[str, str] = {
     "history": "HistoryEntry history_files read_history",
     "jsontext": "clean",
     "ledger.identity": "Ledger merge",
+    "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
     "ledger.scan": "FileScan scan_file scan_files",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
@@ -161,7 +163,7 @@ __all__ = [
     "aread",
     "aread_from",
     "clean",
-    "discover",
+    "find_sessions",
     "history_files",
     "merge",
     "messages",
@@ -176,6 +178,7 @@ __all__ = [
     "scan_file",
     "scan_files",
     "schema",
+    "survey",
 ]
 
 

@@ -71,7 +71,9 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
             raise InvalidOptionsError(f"stop_at: {self.stop_at} is past max_file_bytes {self.max_file_bytes}")
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
-                raise InvalidOptionsError(f"{name}: expected one of {', '.join(allowed)}, found {getattr(self, name)!r}")
+                raise InvalidOptionsError(
+                    f"{name}: expected one of {', '.join(allowed)}, found {getattr(self, name)!r}"
+                )
         if self.include is not None and (strange := sorted(map(str, frozenset(self.include) - kinds))):
             raise InvalidOptionsError(f"include: no kind of event is called {strange[0]!r}")
 

@@ -1,6 +1,6 @@
 """Which session files are on this machine, found without opening one.
 
-`discover` walks the roots (see that room) and gives the files and, beside them, everything that was in the way: a
+`find_sessions` walks the roots (see that room) and gives the files and, beside them, everything that was in the way: a
 folder that cannot be read, a link that was not followed, a name that is no file. Nothing in the tree can end the walk,
 and nothing is raised for what lies there.
 
@@ -32,7 +32,7 @@ __all__ = [
     "Roots",
     "SessionFile",
     "check_recognised",
-    "discover",
+    "find_sessions",
     "recognised",
     "roots_from_env",
     "roots_from_home",
@@ -64,7 +64,7 @@ class Discovery(msgspec.Struct, frozen=True):
     problems: list[Problem]
 
 
-def discover(roots: Roots) -> Discovery:
+def find_sessions(roots: Roots) -> Discovery:
     """Look through the roots. No file is opened, and nothing is raised for what lies there.
 
     A file that two roots hold is given once, for the agent that comes first in the table of formats.

@@ -16,7 +16,6 @@ from .errors import LineFault
 from .jsontext import value_of
 from .tokens import Counts, Semantics
 
-
 Body = str | bytes | tuple[str | bytes, ...]
 """Text as an event keeps it: a string; the raw JSON text of one (bytes), decoded when it is asked for; or several.
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ..discover import Discovery, Roots, discover, roots_from_env, roots_from_home
+from ..discover import Discovery, Roots, find_sessions, roots_from_env, roots_from_home
 from ..formats import FORMATS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,7 +43,7 @@ def roots_of(home: str | None, root: tuple[str, ...]) -> Roots:
 def found(home: str | None, root: tuple[str, ...]) -> tuple[Roots, Discovery]:
     """What discovery finds there."""
     roots = roots_of(home, root)
-    return roots, discover(roots)
+    return roots, find_sessions(roots)
 
 
 def where_word(home: str | None, root: tuple[str, ...]) -> str:

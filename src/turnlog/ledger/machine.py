@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import tzinfo
 
-from ..discover import Discovery, discover
+from ..discover import Discovery, find_sessions
 from ..formats import FORMATS
 from ..roots import Roots
 from ..titles import read_titles
@@ -28,7 +28,7 @@ def survey(
     is none. What cannot be read is in the result.
     """
     place, name = zone(timezone)
-    discovery = discover(roots)
+    discovery = find_sessions(roots)
     size = sum(file.size for file in discovery.files)
     done = 0
 

@@ -145,6 +145,7 @@ def _prove(checked: Checked, proof: FileProof, handle: IO[bytes], options: ReadO
         return _unrecognised(checked, proof, watch, options)
     except SourceError as error:
         proof.error = ReadError(error.kind, error.said)
+        _told(proof, reader.finish())
         return Proved(proof)
     proof.agent = format.name
     gathered = links(_watched(reader, proof), format.tree, format.transaction)

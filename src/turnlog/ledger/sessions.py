@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from ..discover import Discovery, SessionFile, discover
+from ..discover import Discovery, SessionFile, find_sessions
 from ..roots import Roots
 from ..titles import read_titles
 from .overview import Overview, ProblemRow, Tokens, iso, overview
@@ -84,7 +84,7 @@ def sessions(
     only the ends of a file tell models. since (inclusive) and until (exclusive), aware: something happened in between.
     limit: the newest so many.
     """
-    discovery = discover(roots)
+    discovery = find_sessions(roots)
     files = [file for file in discovery.files if agent in (None, file.agent)]
     problems = [problem for problem in discovery.problems if agent is None or problem.agent in (None, agent)]
     scans = _scans(files, counts, progress)
@@ -213,7 +213,7 @@ class Names(msgspec.Struct):
 
 def names(roots: Roots) -> Names:
     """The ids of all sessions and subagents below the roots, from the ends of their files."""
-    discovery = discover(roots)
+    discovery = find_sessions(roots)
     scans = peek_files(discovery.files)
     view = overview(discovery, scans, UTC, "UTC")
     lines = _lines(view, scans, counts=False)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ..contract import ReadOptions, ReadSummary
-from ..discover import Discovery, SessionFile, discover
+from ..discover import Discovery, SessionFile, find_sessions
 from ..errors import LineFault, SourceCorrupt, SourceError, UnknownFormatError
 from ..formats import place_of
 from ..model import Item, Message
@@ -88,7 +88,7 @@ def show(
 
     limit: the last so many turns. Raises SourceError if nothing of the file can be read.
     """
-    discovery = discover(roots) if roots is not None else Discovery([], [])
+    discovery = find_sessions(roots) if roots is not None else Discovery([], [])
     real = os.path.realpath(path)
     known = next((file for file in discovery.files if os.path.realpath(file.path) == real), None)
     agent = agent or (known.agent if known is not None else None)

@@ -31,7 +31,7 @@ from ..model import (
     ToolCall,
     ToolResult,
     Turn,
-)
+)  # fmt: skip
 from .turns import AnyStep, Asked, Call, Fault, Note, Picture, Result, Side, Text, Thought, TurnView
 
 OPENS = ("human", "task", "command")
