@@ -18,7 +18,6 @@ from turnlog.jsontext import (
     is_utf8,
     marked_value_of,
     object_end,
-    repeated_keys,
     value_of,
 )
 
@@ -405,20 +404,6 @@ def test_clean_text_can_be_encoded_and_only_lone_surrogates_change(text):
     cleaned.encode()
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     assert cleaned == "".join("�" if 0xD800 <= ord(c) < 0xE000 else c for c in joined)
-
-
-def test_repeated_keys_are_named_once_wherever_they_are():
-    assert repeated_keys(b'{"a":1,"b":{"c":1,"c":2,"c":3},"a":{"d":[{"e":1,"e":1}]}}') == ["c", "e", "a"]
-    assert repeated_keys(b'{"a":1,"b":[{"a":2},{"a":3}]}') == []
-    assert repeated_keys(b'{"a":%s,"a":1}' % (b"9" * 5000)) == ["a"]
-    assert repeated_keys(b"nope") == repeated_keys(b"\xff") == []
-    assert repeated_keys(b'{"a":' * 100_000) == []
-
-
-def test_many_repeated_keys_cost_no_square():
-    keys = b",".join(b'"k%d":0,"k%d":1' % (n, n) for n in range(40_000))
-
-    assert len(repeated_keys(b"{" + keys + b"}")) == 40_000
 
 
 def test_object_end_says_how_far_it_looked():

@@ -356,24 +356,3 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
-
-
-def repeated_keys(data: bytes) -> list[str]:
-    """Keys that stand twice in one object anywhere in the record (the last one wins). `check` reports them."""
-    repeated: dict[str, None] = {}
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(items)
-        if len(value) < len(items):
-            seen: set[str] = set()
-            for key, _ in items:
-                if key in seen:
-                    repeated[key] = None
-                seen.add(key)
-        return value
-
-    try:
-        json.loads(data.decode(errors="replace"), object_pairs_hook=pairs, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return []
-    return list(repeated)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
+from operator import length_hint
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
@@ -58,7 +59,8 @@ class Reader:
         self._head = Head(options.max_record_bytes, document=place.document)
         self._promised: int | None = options.stop_at
         self._batch: list[Item] = []
-        self._given = 0  # how many of the batch were handed out
+        # What of the batch was not handed out: an iterator over it knows by itself how far it is, for nothing.
+        self._waiting: Iterator[Item] = iter(self._batch)
         self._over = False
         self._failed: TurnlogError | None = None
         self._told = False
@@ -68,12 +70,13 @@ class Reader:
     def __iter__(self) -> Iterator[Item]:
         raising = self.options.faults == "raise"
         while True:
-            begin = self._given
-            for given, item in enumerate(self._batch[begin:] if begin else self._batch, begin + 1):
-                self._given = given
-                if raising and item.__class__ is LineFault:
-                    self._refuse(item)
-                yield item
+            if raising:
+                for item in self._waiting:
+                    if item.__class__ is LineFault:
+                        self._refuse(item)
+                    yield item
+            else:
+                yield from self._waiting
             if self._over:
                 break
             self._step()
@@ -83,14 +86,14 @@ class Reader:
         """The same items, a list for each chunk of the source: quicker, and a list is delivered whole."""
         raising = self.options.faults == "raise"
         while True:
-            batch = self._batch[self._given :]
+            given = self._given
+            batch = list(self._waiting)
             fault = next((n for n, i in enumerate(batch) if i.__class__ is LineFault), None) if raising else None
             if fault is not None:
-                self._given += fault + 1
+                del self._batch[given + fault + 1 :]
                 if fault:
                     yield batch[:fault]
                 self._refuse(batch[fault])  # type: ignore[arg-type]
-            self._given = len(self._batch)
             if batch:
                 yield batch
             if self._over:
@@ -108,8 +111,7 @@ class Reader:
     def parser(self) -> Parser:
         """The push core below."""
         while self._parser is None and not self._over:
-            self._batch, self._given = self._batch[self._given :], 0
-            self._batch += self._advance()
+            self._hold([*self._waiting, *self._advance()])
         if self._parser is None:
             self._end()
             raise UnknownFormatError(f"{self.place.name}: {_UNTOLD}")
@@ -144,6 +146,16 @@ class Reader:
     ) -> None:
         self.close()
 
+    def _hold(self, batch: list[Item]) -> None:
+        """The items that wait to be handed out now."""
+        self._batch = batch
+        self._waiting = iter(batch)
+
+    @property
+    def _given(self) -> int:
+        """How many of the batch were handed out."""
+        return len(self._batch) - length_hint(self._waiting)
+
     def _undelivered(self) -> int | None:
         """Where the first line begins of which something was not handed out; None if all was."""
         batch, n = self._batch, self._given
@@ -163,8 +175,8 @@ class Reader:
 
     def _step(self) -> None:
         """One chunk on; what it says waits in the batch."""
-        self._batch, self._given = [], 0
-        self._batch = self._advance()
+        self._hold([])
+        self._hold(self._advance())
 
     def _advance(self) -> list[Item]:
         """Take one chunk from the source, and what it says."""
@@ -348,9 +360,7 @@ class AsyncReader:
         reader = self.reader
         raising = reader.options.faults == "raise"
         while True:
-            begin = reader._given
-            for given, item in enumerate(reader._batch[begin:], begin + 1):
-                reader._given = given
+            for item in reader._waiting:
                 if raising and isinstance(item, LineFault):
                     reader._refuse(item)
                 yield item
@@ -365,17 +375,17 @@ class AsyncReader:
     async def _awaited(self, source: Any) -> None:
         reader = self.reader
         want = reader._wanted()
-        reader._batch, reader._given = [], 0
+        reader._hold([])
         try:
             data = as_bytes(await source.read(want), reader.place.name) if want else b""
         except SourceError as error:
-            reader._batch = reader._broken(error)
+            reader._hold(reader._broken(error))
         except Exception as error:  # noqa: BLE001  a file object of anybody's may raise anything
             failed = SourceUnreadable(reader.place.name, error)
             failed.__cause__ = error
-            reader._batch = reader._broken(failed)
+            reader._hold(reader._broken(failed))
         else:
-            reader._batch = reader._take(data)
+            reader._hold(reader._take(data))
 
     def finish(self) -> ReadSummary:
         """What was read so far."""
