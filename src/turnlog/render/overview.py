@@ -34,8 +34,12 @@ MODELS = 3
 def overview_lines(view: Overview, zone: tzinfo, now: datetime, *, where: str = "~", width: int = 80) -> Iterator[Line]:
     """The lines of the overview. where: the home that was looked at, as it is named. now: the reader's moment."""
     head = _head(view, zone, now)
-    room = width - sum(cells(text) for text, _ in head) - 2
-    yield [(f"{middle_cut(one_line(home_short(where)), max(6, room))}  ", "strong"), *head]
+    place = middle_cut(one_line(home_short(where)), width)
+    if cells(place) + 2 + sum(cells(text) for text, _ in head) <= width:
+        yield [(f"{place}  ", "strong"), *head]
+    else:
+        yield plain(place, "strong")
+        yield head
     yield []
     yield from _agents(view, zone, now)
     yield []
