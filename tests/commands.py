@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,11 @@ def environment(**more):
     """The environment of this process, with the package where it is found here."""
     paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **more}
+
+
+def hears_ctrl_c():
+    """For `preexec_fn`: a shell that starts us in the background has told its children to be deaf to Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def apart(*args, stdin=None, seconds=SECONDS, cwd=None, **environ):

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from commands import COMMAND, DEMO, ROOT, SECONDS, apart, as_json, environment, line, rows, turnlog, user
+from commands import COMMAND, DEMO, ROOT, SECONDS, apart, as_json, environment, hears_ctrl_c, line, rows, turnlog, user
 from turnlog.contract import COMMAND_RECORD_BYTES, ReadOptions
 from turnlog.discover import find_sessions, roots_from_home
 from turnlog.errors import LineFault, SourceError, TurnlogError, UnknownFormatError
@@ -328,7 +328,7 @@ def test_a_closed_pipe_is_silent(command, tmp_path):
 def test_ctrl_c_ends_cleanly(command):
     with subprocess.Popen(
         [*COMMAND, *command],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), preexec_fn=hears_ctrl_c,
     ) as process:  # fmt: skip
         process.stdin.write(BEFORE)
         process.stdin.flush()

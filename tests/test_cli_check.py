@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from commands import CLAUDE, CUT, DEMO, GLUED, SECONDS, as_json, environment, line, turnlog, user
+from commands import CLAUDE, CUT, DEMO, GLUED, SECONDS, as_json, environment, hears_ctrl_c, line, turnlog, user
 from turnlog.ledger.check import check, files_below
 from turnlog.ledger.proof import Checked
 from turnlog.ledger.share import shared_out
@@ -240,8 +240,9 @@ def test_ctrl_c_ends_it_cleanly_and_at_once(tmp_path, wait):
         (tmp_path / f"{n}.jsonl").write_bytes(record * 12_000)
     command = [sys.executable, "-m", "turnlog", "check", str(tmp_path)]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True
-    ) as process:
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True,
+        preexec_fn=hears_ctrl_c,
+    ) as process:  # fmt: skip
         time.sleep(wait)
         # To the whole group, as a terminal does it.
         os.killpg(process.pid, signal.SIGINT)
