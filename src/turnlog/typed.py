@@ -11,6 +11,7 @@ import json
 import types
 import typing
 from collections.abc import Callable
+from functools import cached_property
 from typing import Annotated, Any, Generic, TypeVar, Union
 
 import msgspec
@@ -139,9 +140,8 @@ class Schema(Generic[T]):
         """struct: the record of any type. usual: a smaller struct (a base of `struct`) that every record is read as but
         those of the types `of`: most records need fewer fields."""
         self.struct = struct
+        self.usual = usual or struct
         self.of = of
-        self.plan = _plan(struct)
-        self.usual_plan = _plan(usual) if usual is not None else self.plan
         self.whole: Callable[[bytes | memoryview], T] = msgspec.json.Decoder(struct).decode
         """Bytes to the struct, or msgspec.DecodeError / RecursionError: then ask the reference decoder and `fit`."""
         self.first: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(usual or struct).decode
@@ -161,7 +161,7 @@ class Schema(Generic[T]):
         fitting = _Fitting(strict)
         kind = value.get("type")
         larger = isinstance(kind, str) and kind in self.of
-        record = fitting.object(self.plan if larger else self.usual_plan, value, "$")
+        record = fitting.object(_plan(self.struct if larger else self.usual), value, "$")
         if not fitting.word_seen and _word_in(value):
             fitting.problems.append(Problem(FaultKind.NON_FINITE, "$", "a number", "not a number"))
         return Fitted(record, fitting.problems, fitting.repairs)
@@ -172,7 +172,12 @@ class Part(Generic[P]):
 
     def __init__(self, hint: Any) -> None:
         self.fast: Callable[[bytes | msgspec.Raw], P] = msgspec.json.Decoder(hint).decode
-        self.shape = _shape(hint)
+        self.hint = hint
+
+    @cached_property
+    def shape(self) -> _Shape:
+        """Made when a value first has to be fitted: most never have to, and start-up is felt."""
+        return _shape(self.hint)
 
     def fit(
         self, raw: bytes | msgspec.Raw, path: str, *, strict: bool = False

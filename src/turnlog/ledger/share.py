@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -36,12 +33,23 @@ def shared_out(
     told = progress or _silent
     if jobs is None:
         jobs = min(os.cpu_count() or 1, MOST_JOBS) if sum(sizes) >= SHARED_FROM and len(items) > 1 else 1
-    if jobs < 2 or "fork" not in multiprocessing.get_all_start_methods():
+    if jobs < 2 or not hasattr(os, "fork"):
         done = []
         for item, size in zip(items, sizes, strict=True):
             done.append(work(item))
             told(size)
         return done
+    return _in_processes(work, items, sizes, jobs, told)
+
+
+def _in_processes(
+    work: Callable[[A], B], items: list[A], sizes: list[int], jobs: int, told: Callable[[int], None]
+) -> list[B]:
+    # Imported here: it is a tenth of the start of every command, and most have little to read.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
     # The largest first, so that no process is left alone with a big one at the end.
     order = sorted(range(len(items)), key=lambda n: -sizes[n])
     found: dict[int, B] = {}
