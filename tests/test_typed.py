@@ -300,9 +300,17 @@ def test_a_part_is_typed_later_in_the_same_two_ways():
     assert repairs == ["whole_number"]
 
 
-def test_a_field_of_a_type_that_no_reader_has_is_refused_when_it_is_written():
+def test_a_field_of_a_type_that_no_reader_has_is_refused_when_a_value_is_first_fitted():
     class Wrong(msgspec.Struct):
         x: set[int]
 
     with pytest.raises(TypeError):
-        Schema(Wrong)
+        Schema(Wrong).fit({"x": [1]})
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_format_has_such_a_field(format):
+    schema = FORMATS[format].schema
+
+    for kind in (None, *schema.of):
+        schema.fit({"type": kind})  # plans every field, nested ones too
