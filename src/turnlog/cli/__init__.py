@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "events": ("events", "The typed events of a file, one JSON object a line."),
     "check": ("check", "The proof: what was read, byte for byte, and what was not."),
     "raw": ("raw", "The exact bytes of a file or a part of it."),
+    "walk": ("walk", "What an agent's documented reader program prints of a session file."),
     "history": ("history", "Prompts typed into the agents, from their history files."),
     "titles": ("titles", "Session titles from the agents' own indexes."),
     "demo": ("demo", "Every view over a small home made of synthetic sessions."),

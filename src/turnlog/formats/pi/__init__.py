@@ -11,6 +11,7 @@ from .entries import SCHEMA
 from .fold import fold
 from .session import PiSession
 from .types import ENTRY_TYPES, IGNORED, TYPES
+from .walk import PiWalk
 
 
 def _is_record(value: dict[str, Any]) -> bool:
@@ -51,6 +52,7 @@ PI = Format(
     types=TYPES,
     ignored=IGNORED,
     tree=TreeRule(id="id"),
+    walk=PiWalk,
     root=Root(
         # The folder of the first variable is the flat store itself; that of the second is the agent's folder.
         env=(
