@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import FaultKind, Problem
-from .javascript import UNDEFINED, NoJsonError, NoTextError, TooDeepError, parse, stringify, template
+from .javascript import UNDEFINED, NoTextError, TooDeepError, stringify, template
 
 ABSENT = "(none)"
 """What `plain` writes for a field that is not there; the program writes `undefined`."""
@@ -146,13 +146,9 @@ LINES: dict[str, Callable[[Any, Words], str]] = {
 """The entry types that the program knows, each with its line."""
 
 
-def line_of(text: str, say: Words) -> tuple[str | None, str]:
-    """The line that the program prints of one line of the file, None where it prints nothing; and the entry's type, or a
-    word for what has none. Raises Thrown where the program does."""
-    try:
-        entry = parse(text)
-    except NoJsonError:
-        raise Thrown(Problem(FaultKind.INVALID_JSON, "$", "a JSON value", "text that is none")) from None
+def line_of(entry: Any, say: Words) -> tuple[str | None, str]:
+    """The line that the program prints of a value that JSON.parse gave, None where it prints nothing; and the entry's type,
+    or a word for what has none. Raises Thrown where the program throws."""
     if entry is None:
         raise Thrown(Problem(FaultKind.NOT_AN_OBJECT, "$", "an object", "null"))
     kind = _property(entry, "type")

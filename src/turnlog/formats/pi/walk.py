@@ -9,13 +9,14 @@ U+FFFD to the program, and no fault.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...contract import ByteCounts, ReadSummary, count_fault, count_label
 from ...errors import FaultKind, LineFault
 from ...jsontext import is_cut
 from ...raw import RawItem, RawRecord
 from ..base import Walk, WalkedLine, WalkItem
-from .javascript import JSON_SPACE, SPACE
+from .javascript import JSON_SPACE, SPACE, NoJsonError, parse
 from .program import PlainWords, Thrown, Words, line_of
 
 MOST_RUNS = 10_000
@@ -60,14 +61,16 @@ class PiWalk(Walk):
         self._begun = True
         if text[-1] in _TRIMMED and text.rstrip(JSON_SPACE)[-1] in _TRIMMED:
             self._held = item, text
-        else:
-            yield from self._line(item, text)
+            return
+        entry = _parsed(text)
+        del text  # a long record is not held twice while its line is made
+        yield from self._line(item, entry)
 
     def end(self, *, whole: bool) -> Iterator[WalkItem]:
         """What was held back. A file of nothing but white space is one line without a record, and a fault."""
         if self._held is not None:
             (item, text), self._held = self._held, None
-            yield from self._line(item, text.rstrip(SPACE) if whole else text)
+            yield from self._line(item, _parsed(text.rstrip(SPACE) if whole else text))
         for _, _, size, count in self._runs:
             self._passed(size * count, lines=count)
         self._runs = []
@@ -107,19 +110,26 @@ class PiWalk(Walk):
         """Something follows what was held back: none of it was the end of the file."""
         if self._held is not None:
             (item, text), self._held = self._held, None
-            yield from self._line(item, text)
+            yield from self._line(item, _parsed(text))
         runs, self._runs = self._runs, []
         for line, start, size, count in runs:
             for n in range(count):
                 at = start + n * size
                 yield self._fault(LineFault(FaultKind.INVALID_JSON, line + n, at, at + size, None, *_NO_RECORD))
 
-    def _line(self, item: RawRecord, text: str) -> Iterator[WalkItem]:
-        """What the program prints of one line, or why it stops there."""
+    def _line(self, item: RawRecord, entry: Any) -> Iterator[WalkItem]:
+        """What the program prints of one line, or why it stops there. entry: what JSON.parse gives, or _BROKEN."""
+        if entry is _BROKEN:
+            cut = not item.terminated and is_cut(item.bytes)
+            kind = FaultKind.TRUNCATED if cut else FaultKind.INVALID_JSON
+            yield self._fault(LineFault(kind, item.line, item.start, item.end))
+            return
         try:
-            line, kind = line_of(text, self._say)
+            line, label = line_of(entry, self._say)
         except Thrown as thrown:
-            yield self._fault(self._thrown(item, thrown))
+            problem = thrown.problem
+            said = (problem.path, problem.expected, problem.found)
+            yield self._fault(LineFault(problem.kind, item.line, item.start, item.end, *said))
             return
         summary, size = self.summary, item.end - item.start
         summary.lines += 1
@@ -129,18 +139,10 @@ class PiWalk(Walk):
             summary.complete_through = item.end
         if line is None:
             summary.bytes.unknown += size
-            count_label(summary.unknown, kind)
+            count_label(summary.unknown, label)
             return
         summary.bytes.decoded += size
         yield WalkedLine(item.line, item.start, item.end, line)
-
-    def _thrown(self, item: RawRecord, thrown: Thrown) -> LineFault:
-        problem = thrown.problem
-        where = (item.line, item.start, item.end)
-        if problem.kind is not FaultKind.INVALID_JSON:
-            return LineFault(problem.kind, *where, problem.path, problem.expected, problem.found)
-        cut = not item.terminated and is_cut(item.bytes)
-        return LineFault(FaultKind.TRUNCATED if cut else FaultKind.INVALID_JSON, *where)
 
     def _fault(self, fault: LineFault) -> LineFault:
         summary = self.summary
@@ -151,6 +153,14 @@ class PiWalk(Walk):
         return fault
 
 
+def _parsed(text: str) -> Any:
+    try:
+        return parse(text)
+    except NoJsonError:
+        return _BROKEN
+
+
+_BROKEN = object()
 _TRIMMED = frozenset(SPACE)
 
 _NO_RECORD = ("a record", "white space only")
