@@ -7,6 +7,8 @@ with an exception, `NAME.error` names it and the text is what came before.
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import turnlog
 from reading import FIXTURES, each_byte, identity, pieces
@@ -330,6 +332,15 @@ def test_no_sentence_of_a_fault_holds_text_of_the_session():
         for item in walked(path)[0]:
             if isinstance(item, LineFault):
                 assert set(item.sentence("x").split()).isdisjoint({"not", "json", "inside", "hello"})
+
+
+@given(st.sampled_from(FILES), st.integers(0, 10_000), st.binary(max_size=6), st.integers(0, 6))
+def test_no_bytes_crash_the_walk_and_every_one_is_accounted_for(path, at, put_in, left_out):
+    data = path.read_bytes()
+    at = min(at, len(data))
+    items, _ = walked(data[:at] + put_in + data[at + left_out :])
+
+    assert [item.start for item in items] == sorted(item.start for item in items)
 
 
 # -- for people
