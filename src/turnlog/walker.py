@@ -33,6 +33,7 @@ class WalkReader:
     def __init__(self, raw: RawReader, walk: Walk) -> None:
         self._raw = raw
         self._walk = walk
+        self._whole = False
         self._items = self._run()
 
     def __iter__(self) -> Iterator[WalkItem]:
@@ -47,6 +48,7 @@ class WalkReader:
             yield from self._walk.end(whole=False)
             raise
         yield from self._walk.end(whole=True)
+        self._whole = True
 
     def finish(self) -> ReadSummary:
         """What was read and handed out so far; may be asked at any time and never reads on.
@@ -57,11 +59,11 @@ class WalkReader:
         raw, told = self._raw.finish(), self._walk.summary
         counts = msgspec.structs.replace(told.bytes)
         counts.pending = raw.bytes_read - counts.total()
-        status = raw.status
-        if status in (ReadStatus.COMPLETE, ReadStatus.COMPLETE_WITH_FAULTS):
+        status = ReadStatus.STOPPED_EARLY
+        if raw.status is ReadStatus.FAILED:
+            status = ReadStatus.FAILED
+        elif self._whole:
             status = ReadStatus.COMPLETE_WITH_FAULTS if told.faults else ReadStatus.COMPLETE
-            if counts.pending:
-                status = ReadStatus.STOPPED_EARLY
         return msgspec.structs.replace(
             told,
             status=status,

@@ -5,6 +5,8 @@ with an exception, `NAME.error` names it and the text is what came before.
 """
 
 import io
+import tracemalloc
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -326,6 +328,11 @@ def test_stopping_early_is_never_complete():
     assert summary.bytes.pending > 0
     assert summary.complete_through == summary.bytes.decoded
 
+    with turnlog.walk(Given([HEADER + b"\n", LABEL % 1])) as reader:
+        next(iter(reader))
+
+    assert reader.finish().status is ReadStatus.STOPPED_EARLY
+
 
 def test_no_sentence_of_a_fault_holds_text_of_the_session():
     for path in STOPS:
@@ -341,6 +348,60 @@ def test_no_bytes_crash_the_walk_and_every_one_is_accounted_for(path, at, put_in
     items, _ = walked(data[:at] + put_in + data[at + left_out :])
 
     assert [item.start for item in items] == sorted(item.start for item in items)
+
+
+# -- memory
+
+
+MIB = 1 << 20
+HEAD = b'{"type":"message","id":"m","message":{"role":"user","content":[{"type":"text","text":"'
+FOOT = b'"}]}}\n'
+
+
+def peak(parts):
+    """(MiB at the peak of walking these pieces, how many lines and faults there were)."""
+    source = Given([])
+    source.read = lambda size=-1: next(parts, b"")
+    tracemalloc.start()
+    try:
+        with turnlog.walk(source, max_record_bytes=64 * MIB, max_file_bytes=None) as reader:
+            kinds = Counter(item.kind for item in reader)
+        return tracemalloc.get_traced_memory()[1] / MIB, kinds
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.slow
+def test_a_file_of_any_size_is_walked_in_32_mib():
+    record = HEAD + b"x" * 200_000 + FOOT
+    top, kinds = peak(record for _ in range(300))
+
+    assert kinds == {"line": 300}
+    assert top < 32
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "filling, foot",
+    [
+        (b"x" * 64, FOOT),
+        ("\u00e9\U0001f600".encode(), FOOT),
+        (b"x" * 62 + rb"\n", FOOT),
+        (b"x" * 64, rb"\ud83d" + FOOT),
+        (b"x" * 64, FOOT.rstrip()),
+        (b"x" * 64, FOOT.replace(b"}]", b"}")),
+        (b"x" * 64, FOOT.replace(b"\n", "\u00a0\n".encode())),
+    ],
+    ids=["ascii", "emoji", "escapes", "lone surrogate", "unterminated", "no json", "held"],
+)
+def test_memory_is_at_most_six_times_a_long_record(filling, foot):
+    size = 16 * MIB
+    block = filling * (65536 // len(filling))
+    parts = [HEAD, *[block] * (size // len(block)), foot]
+    top, kinds = peak(iter(parts))
+
+    assert sum(kinds.values()) == 1
+    assert top < 6 * size / MIB
 
 
 # -- for people

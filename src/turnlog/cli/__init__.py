@@ -1,8 +1,8 @@
 """The command: the library's twin. Data on stdout, everything else on stderr, honest exit codes.
 
 Each command lives in a module of its own that is imported only when it is asked for, so `--version` and `--help` start
-fast. Exit codes: 0 ok, 1 nothing matched, 2 wrong usage, 3 damaged or partial (`check` and `walk` always, others with `--strict`),
-4 nothing at all could be read.
+fast. Exit codes: 0 ok, 1 nothing matched, 2 wrong usage, 3 damaged or partial (`check` and `walk` always, others with
+`--strict`), 4 nothing at all could be read.
 """
 
 from __future__ import annotations

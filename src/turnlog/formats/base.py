@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import msgspec
 
@@ -18,9 +18,11 @@ from ..contract import Place, ReadOptions, ReadSummary
 from ..errors import FaultKind, LineFault, Problem
 from ..jsontext import NotANumber
 from ..model import Event, Item
-from ..raw import RawItem
 from ..typed import P, Part, Schema, found_name, raw_name
 from ..work import FileWork
+
+if TYPE_CHECKING:  # not needed to read a session
+    from ..raw import RawItem
 
 
 class Refused(Exception):

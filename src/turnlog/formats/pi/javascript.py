@@ -206,8 +206,14 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 def quoted(text: str) -> str:
     """A JSON string: lone surrogates are escaped, all else that JSON allows stands as it is."""
-    written = encode_basestring(text)
-    return written if written.isascii() else _LONE.sub(_escape, written)
+    if text.isascii() or _LONE.search(text) is None:
+        return encode_basestring(text)
+    # In pieces: one lone surrogate doubles the width of a long text, and its copies would be as wide.
+    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+    return "".join(['"', *(_LONE.sub(_escape, encode_basestring(piece)[1:-1]) for piece in pieces), '"'])
+
+
+_PIECE = 1 << 16
 
 
 def _escape(found: re.Match[str]) -> str:
