@@ -7,8 +7,9 @@ import pytest
 from reading import fixtures, parse, place
 from turnlog.contract import Place
 from turnlog.formats import place_of
+from turnlog.formats.codex.ancestors import born
 from turnlog.formats.codex.fold import fold
-from turnlog.formats.codex.lineage import born, reconcile
+from turnlog.formats.codex.lineage import reconcile
 from turnlog.ledger.identity import merge
 
 FILES = fixtures("codex")

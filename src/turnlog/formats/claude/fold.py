@@ -40,6 +40,7 @@ class _Fold:
         self.queued: list[Prompt] = []
         self.typed: set[str] = set()
         self.record: Record | None = None
+        self.advisors = 0  # how many advisors' calls the record under way told so far
         self.facts: SessionFacts | None = None
 
     def run(self, items: Iterable[Item]) -> FileWork:
@@ -58,6 +59,7 @@ class _Fold:
     def _enter(self, record: Record) -> None:
         """A new record: its session begins or goes on."""
         self.record = record
+        self.advisors = 0
         session = record.session_id or self.file
         facts = self.facts
         if facts is None or facts.id != session:
@@ -73,6 +75,10 @@ class _Fold:
     def _key(self, record: Record) -> tuple[Any, ...]:
         """What makes a record itself: its uuid, else its place."""
         return ("claude", record.id) if record.id is not None else ("claude", self.place.name, record.start)
+
+    def _here(self, record: Record) -> tuple[Any, ...]:
+        """What makes an answer without a message id itself: its place in this file alone (sheet 14, trap 4)."""
+        return ("claude", self.place.name, record.start if record.id is None else record.id)
 
     def _meta(self, event: Meta, _: Record) -> None:
         facts = self.facts
@@ -92,7 +98,7 @@ class _Fold:
         session = facts.id
         if event.role == "assistant":
             answer = event.message_id
-            key = self._key(record) if answer is None else ("claude", answer)
+            key = self._here(record) if answer is None else ("claude", answer)
             self.work.marks.append(Mark("answer", key, record.line, record.at, session, record.sidechain))
         elif event.author == "human":
             text = event.text
@@ -110,9 +116,11 @@ class _Fold:
         assert facts is not None
         counts = event.counts
         answer = event.message_id
-        key: tuple[Any, ...] = self._key(record) if answer is None else ("claude", answer)
+        key: tuple[Any, ...] = self._here(record) if answer is None else ("claude", answer)
         if event.basis == "advisor":
-            key = (*key, event.index)
+            # By its number among the answer's advisors: its slot depends on how the answer was split into lines.
+            key = (*key, "advisor", self.advisors)
+            self.advisors += 1
         sample = Sample(
             key,
             Additive(counts.input, counts.output, counts.cache_read, counts.cache_write),
