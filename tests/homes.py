@@ -147,10 +147,10 @@ class PiFile(Made):
         self.lines = [header]
         self.leaf = None
 
-    def add(self, entry, kind, *, parent=..., **more):
+    def add(self, entry, type_, /, *, parent=..., **more):
         self.at += 1000
         above = self.leaf if parent is ... else parent
-        self.lines.append({"type": kind, "id": entry, "parentId": above, "timestamp": iso(self.at), **more})
+        self.lines.append({"type": type_, "id": entry, "parentId": above, "timestamp": iso(self.at), **more})
         self.leaf = entry
         return self
 
