@@ -171,6 +171,36 @@ def pi_usage(fresh, out=0, read=0, write=0):
     return {"input": fresh, "output": out, "cacheRead": read, "cacheWrite": write}
 
 
+class SwinkFile(Made):
+    """A session of swink-agent under way. Times are seconds after 1970."""
+
+    agent = "swink"
+
+    def __init__(self, session, folder="sessions"):
+        self.path = f"/home/.config/swink-agent/{folder}/{session}.jsonl"
+        time = "2026-11-30T10:00:00Z"
+        self.about = {"id": session, "title": "t", "created_at": time, "updated_at": time}
+        self.lines = [self.about]
+        self.at = 1_796_032_800
+
+    def answer(self, usage, *, model="m", at=None):
+        self.at += 1
+        counts = {"input": usage[0], "output": usage[1], "cache_read": 0, "cache_write": 0, "total": sum(usage)}
+        said = {"role": "assistant", "content": [], "provider": "p" if model else "", "model_id": model}
+        cost = dict.fromkeys(counts, 0)
+        ended = {"usage": counts, "cost": cost, "stop_reason": "stop", "timestamp": self.at if at is None else at}
+        self.lines.append({**said, **ended})
+        return self
+
+    def begin(self):
+        self.lines.append({"_append": True, "phase": "begin"})
+        return self
+
+    def commit(self):
+        self.lines.append({"_meta": True, "data": self.about})
+        return self
+
+
 class CodexFile(Made):
     """A rollout under way. Times are milliseconds after 10:00 of 2026-11-30."""
 
