@@ -8,7 +8,7 @@ import pytest
 
 from turnlog.ledger.identity import merge
 from turnlog.tokens import Additive
-from turnlog.work import FileWork, Left, Mark, Sample, SessionFacts, spot
+from turnlog.work import FileWork, Left, Mark, Sample, SessionFacts, Title, spot
 
 START = datetime(2026, 11, 30, 10, tzinfo=UTC)
 
@@ -49,9 +49,9 @@ def test_a_sample_without_a_time_takes_that_of_another():
 
 
 def test_model_and_cost_are_the_first_that_are_said():
-    blank = sample("k")
-    blank.model = None
-    found = one(merge([work("a", blank, sample("k", 2, cost=0.5), sample("k", 3, cost=0.7))]))
+    blank, last = sample("k"), sample("k", 3, cost=0.7)
+    blank.model, last.model = None, "other"
+    found = one(merge([work("a", blank, sample("k", 2, cost=0.5), last)]))
 
     assert (found.sample.model, found.sample.cost) == ("m", 0.5)
 
@@ -99,6 +99,14 @@ def test_a_file_that_another_one_holds_whole_is_the_elder():
     assert one(merge([copy, whole])).path == "z"
 
 
+def test_of_files_that_others_hold_whole_the_shorter_is_the_elder():
+    """A chain of resumes, each a copy of all before it."""
+    one_, two = work("c", sample("k"), ids=["x"]), work("b", sample("k"), ids=["x", "y"])
+    three = work("a", sample("k"), ids=["x", "y", "z"], at=0)
+
+    assert one(merge([three, two, one_])).path == "c"
+
+
 def test_the_time_of_a_record_without_an_id_tells_age_too():
     elder = work("z", sample("k"), ids=["shared"], born=minute(1))
     copy = work("a", sample("k"), ids=["shared"], born=minute(2))
@@ -112,7 +120,7 @@ def test_without_shared_records_the_first_path_has_it():
 
 def test_a_files_own_word_goes_before_age():
     elder = work("a", sample("k", session="new", own=False), session="new", ids=["own", "shared"])
-    copy = work("b", sample("k", session="old", own=True), session="old", ids=["shared"], at=9)
+    copy = work("b", sample("k", session="old", own=True), session="old", ids=["shared", "later"], at=9)
 
     found = one(merge([elder, copy]))
 
@@ -191,6 +199,12 @@ def test_the_order_of_the_files_changes_nothing():
     fresh = {msgspec.json.encode(merge([files()[n] for n in order])) for order in itertools.permutations(range(3))}
 
     assert len(said | fresh) == 1
+
+
+def test_of_equal_titles_the_last_by_path_is_the_sessions_in_any_order():
+    files = [work(name, titles=[Title(f"title {name}", 1, "s")]) for name in "ab"]
+
+    assert {merge(list(order)).sessions["s"].title for order in itertools.permutations(files)} == {"title b"}
 
 
 @pytest.mark.parametrize("many", [5000])

@@ -4,31 +4,39 @@ python tools/break_identity.py [--only WORD] [--jobs N] [--list]
 
 Every mutant is a piece of text that stands exactly once in a file, and what it is replaced with. The tests that are run need
 nothing but this checkout; the shared material is hidden from them. First they must all pass on a copy that is not broken.
+Not on Windows: each trial is a fork.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+import traceback
 from pathlib import Path
 from typing import NamedTuple
+
+import hypothesis  # noqa: F401 -- for all trials at once
+import msgspec  # noqa: F401
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "turnlog"
 PATIENCE = 60
 """Seconds for one mutant's tests: they take about one. A rule whose breaking never ends was seen too."""
 
+NOT_THE_COPY = 99
+
 # What holds the rules of each room, most telling first.
 TESTS = {
     "ledger": ["tests/test_identity.py"],
     "claude": ["tests/formats/test_claude_work.py"],
-    "codex": ["tests/formats/test_codex_left.py", "tests/formats/test_codex_work.py"],
+    "codex": ["tests/formats/test_codex_own.py", "tests/formats/test_codex_left.py", "tests/formats/test_codex_work.py"],
     "pi": ["tests/formats/test_pi_work.py"],
     "swink": ["tests/formats/test_swink_work.py"],
     "tokens": ["tests/formats/test_codex_work.py"],
@@ -96,9 +104,6 @@ RULES: dict[str, list[tuple[str, str, str]]] = {
          "                out.append(usage_of(record, nested, nested.usage, head))\n"
          "            out += [event for event in inner"),
     ],
-    "formats/claude/types.py": [
-        ("stored requests are answers", '    "api-request-blob": Ignored', '    "api-request-blobs": Ignored'),
-    ],
     "formats/claude/usage.py": [
         ("cache writes are the sum alone", "if write is None or nested > write:", "if write is None:"),
         ("every iteration is an advisor", 'call.type == "advisor_message"', "call.type is not None"),
@@ -162,7 +167,6 @@ RULES: dict[str, list[tuple[str, str, str]]] = {
         ("the archived twin stands", '"archived_sessions" in folders[:-1],', '"archived_sessions" not in folders[:-1],'),
         ("the longer twin's rest is lost", "                    stay.append(sample)\n", "                    pass\n"),
         ("twins point nowhere", "Left(sample, TWIN, spot(first.path, stands))", "Left(sample, TWIN)"),
-        ("twins' talk counts twice", "if (mark.what, mark.key) not in marks]", "]"),
         ("children first", "for thread in _parents_first(by_thread):", "for thread in by_thread:"),
         ("parents are not compared", "            if not work.hints.settled:", "            if False:"),
         ("the shorter twin is compared", "max(elders[thread], key=lambda twin: _extent(twin.hints))", "elders[thread][0]"),
@@ -178,7 +182,6 @@ RULES: dict[str, list[tuple[str, str, str]]] = {
         ("every id tells a time", "if len(uuid) != 36 or uuid[14] != \"7\" or", "if len(uuid) != 36 or"),
         ("the middle of a chain must be here", "found = self._anywhere().get(key)", "pass"),
         ("a parent's total is not found", "return self._first(self._totals, parents, key[1:3])", "return None"),
-        ("the first of a parent's totals", "totals[key[1:3]] = place", "totals.setdefault(key[1:3], place)"),
         ("only what counts is found", "for left in work.left if left.instead is not None]", "for left in () ]"),
         ("nearest parents only", "for thread in threads:", "for thread in threads[:1]:"),
     ],
@@ -200,7 +203,6 @@ RULES: dict[str, list[tuple[str, str, str]]] = {
     "formats/pi/copies.py": [
         ("flat copies are new work", "piece.key = known.get(content, piece.key)", "pass"),
         ("all flat files are of one line", 'return [*names, f"file {_stem(parent)}"] if parent else names', 'return [*names, "x"]'),
-        ("the youngest is the elder", "key=lambda work: (work.born or _LATEST, work.path)", "key=lambda work: work.path"),
         ("models do not matter", "                piece.model,\n", ""),
         ("counts do not matter", "                counts.output,\n", ""),
         ("times do not matter", "                piece.at,\n                piece.model", "                piece.model"),
@@ -254,31 +256,77 @@ class Mutant(NamedTuple):
 MUTANTS = [Mutant(name, file, old, new) for file, rules in RULES.items() for name, old, new in rules]
 
 
-def run(mutant: Mutant | None, tests: list[str]) -> tuple[int, str]:
-    """(exit code, last lines) of those tests over a copy of the source with that rule broken; None: as it is."""
-    with tempfile.TemporaryDirectory(prefix="turnlog-mutant-") as folder:
-        package = Path(folder, "turnlog")
-        shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("demo_home"))
-        if mutant is not None:
-            file = package / mutant.file
-            file.write_text(mutant.broken(file.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
-            for compiled in file.parent.glob(f"__pycache__/{file.stem}.*"):
-                compiled.unlink()
-        hidden = {"PYTHONPATH": folder, "TURNLOG_SHARED": os.path.join(folder, "none"), "PYTHONDONTWRITEBYTECODE": "1"}
-        words = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-m", "not slow", "-p", "no:cacheprovider", *tests]
-        try:
-            done = subprocess.run(
-                words,
-                cwd=ROOT,
-                env={**os.environ, **hidden},
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=PATIENCE,
-            )
-        except subprocess.TimeoutExpired:
-            return 1, "it did not end"
-        return done.returncode, "\n".join(done.stdout.splitlines()[-15:])
+def prepared(source: str, folder: str, mutant: Mutant | None) -> None:
+    """The source again in that folder, by links, with that rule broken; None: as it is."""
+    package = Path(folder, "turnlog")
+    shutil.copytree(source, package, copy_function=os.link)
+    if mutant is not None:
+        file = package / mutant.file
+        text = mutant.broken(file.read_text(encoding="utf-8"))
+        file.unlink()
+        file.write_text(text, encoding="utf-8", newline="\n")
+        for compiled in file.parent.glob(f"__pycache__/{file.stem}.*"):
+            compiled.unlink()
+
+
+def tried(folder: str, tests: list[str]) -> int:
+    """pytest's exit code for those tests over the copy in that folder. For a process of its own."""
+    sys.path.insert(0, folder)
+    sys.dont_write_bytecode = True
+    os.environ["TURNLOG_SHARED"] = os.path.join(folder, "none")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.chdir(ROOT)
+    import turnlog
+
+    if not turnlog.__file__.startswith(folder):
+        return NOT_THE_COPY
+    words = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--assert=plain"]
+    return int(pytest.main([*words, "-W", "ignore::pytest.PytestAssertRewriteWarning", *tests]))
+
+
+class Trials:
+    """Mutants under trial, a process each. What is imported here (pytest, hypothesis, msgspec) is not imported again in
+    each of them; the package itself is, from its broken copy."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._source = os.path.join(folder, "source")
+        self._under_way: dict[int, tuple[Mutant | None, str]] = {}
+        ignored = shutil.ignore_patterns("demo_home", "__pycache__")
+        shutil.copytree(SOURCE, self._source, ignore=ignored)
+        compileall.compile_dir(self._source, quiet=2)
+
+    def __len__(self) -> int:
+        return len(self._under_way)
+
+    def begin(self, mutant: Mutant | None, tests: list[str]) -> None:
+        """Try the tests on it."""
+        folder = tempfile.mkdtemp(dir=self._folder)
+        prepared(self._source, folder, mutant)
+        child = os.fork()
+        if not child:
+            code = NOT_THE_COPY
+            try:
+                output = os.open(os.path.join(folder, "said"), os.O_WRONLY | os.O_CREAT, 0o600)
+                os.dup2(output, 1)
+                os.dup2(output, 2)
+                signal.alarm(PATIENCE)
+                code = tried(folder, tests)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        self._under_way[child] = (mutant, folder)
+
+    def ended(self) -> tuple[Mutant | None, int, str]:
+        """Wait for one: the mutant, pytest's exit code (negative: it was stopped), and the last lines it said."""
+        child, status = os.wait()
+        mutant, folder = self._under_way.pop(child)
+        said = Path(folder, "said").read_text(encoding="utf-8", errors="replace")
+        shutil.rmtree(folder)
+        return mutant, os.waitstatus_to_exitcode(status), "\n".join(said.splitlines()[-15:])
 
 
 def main() -> int:
@@ -292,23 +340,34 @@ def main() -> int:
     if asked.list:
         print("\n".join(f"{mutant.file}: {mutant.name}" for mutant in chosen))
         return 0
+    with tempfile.TemporaryDirectory(prefix="turnlog-mutants-") as folder:
+        return judged(Trials(folder), chosen, asked.jobs)
+
+
+def judged(trials: Trials, chosen: list[Mutant], jobs: int) -> int:
+    """Try them all, so many at a time; 1 where one went unseen."""
     began = time.monotonic()
-    whole = sorted({test for mutant in chosen for test in mutant.tests})
-    code, said = run(None, whole)
+    trials.begin(None, sorted({test for mutant in chosen for test in mutant.tests}))
+    _, code, said = trials.ended()
     if code:
-        print(f"the tests must pass before a rule is broken:\n{said}")
+        print(f"the tests must pass before a rule is broken (pytest says {code}):\n{said}")
         return 1
     unseen = 0
-    with ThreadPoolExecutor(asked.jobs) as pool:
-        for mutant, (code, said) in zip(chosen, pool.map(lambda one: run(one, one.tests), chosen), strict=True):
-            if code == 0:
-                unseen += 1
-                print(f"UNSEEN  {mutant.file}: {mutant.name}")
-            elif code != 1:  # no test failed: the tests could not be run at all
-                unseen += 1
-                print(f"BROKEN  {mutant.file}: {mutant.name}: pytest says {code}\n{said}")
-    seen = len(chosen) - unseen
-    print(f"{seen} of {len(chosen)} broken rules were seen, in {time.monotonic() - began:.0f} s")
+    waiting = list(reversed(chosen))
+    while waiting or trials:
+        if waiting and len(trials) < jobs:
+            mutant = waiting.pop()
+            trials.begin(mutant, mutant.tests)
+            continue
+        tried_one, code, said = trials.ended()
+        name = f"{tried_one.file}: {tried_one.name}" if tried_one is not None else ""
+        if code == 0:
+            unseen += 1
+            print(f"UNSEEN  {name}")
+        elif code not in (1, -signal.SIGALRM):  # no test failed: the tests could not be run at all
+            unseen += 1
+            print(f"BROKEN  {name}: pytest says {code}\n{said}")
+    print(f"{len(chosen) - unseen} of {len(chosen)} broken rules were seen, in {time.monotonic() - began:.0f} s")
     return 1 if unseen or not chosen else 0
 
 

@@ -132,6 +132,16 @@ def test_a_copy_says_where_it_is_from():
     assert by_session(ledger(fork, own)) == {B: 30, A: 2}
 
 
+def test_a_fork_does_not_claim_what_it_says_it_copied_though_the_other_file_went_on_later():
+    old = ClaudeFile(B).typed("go", uuid="u1").answer("m1", (10, 20), uuid="u2")
+    fork = ClaudeFile(A, at=60_000).copied(old.lines, sessionId=A, requestSessionId=B).answer("m2", (1, 1))
+    old.at = 900_000
+    found = ledger(fork, old.answer("m3", (2, 2)))
+
+    assert by_session(found) == {B: 34, A: 2}
+    assert left_for(found) == {(fork.path, 2): (SAME_FILE, (old.path, 2))}
+
+
 def test_the_work_of_a_session_whose_file_is_gone_belongs_to_the_session_that_holds_the_copy():
     fork = ClaudeFile(A).answer("m1", (10, 20), requestSessionId=B).answer("m2", (1, 1))
     found = ledger(fork)

@@ -211,6 +211,7 @@ def test_a_fork_is_compared_with_the_twin_that_holds_most():
     assert by_session(ledger(short, whole, fork)) == {v4(1): 220, v4(2): 110}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [1200])
 def test_a_long_chain_of_forks_is_no_matter_of_recursion(many):
     files = [CodexFile(v4(0)).count(ONE, ONE)]

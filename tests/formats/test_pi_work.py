@@ -46,6 +46,14 @@ def test_a_fork_points_at_the_entries_it_copied():
     assert marks(found) == {"prompt": 1, "answer": 3}
 
 
+def test_a_clone_is_younger_than_what_it_is_a_clone_of():
+    """It holds nothing of its own, and comes first by name."""
+    old = PiFile("b").answer("e1", (1, 1))
+    clone = PiFile("a", at=90_000, parentSession=old.path).copied(old.lines[1:])
+
+    assert by_session(ledger(clone, old)) == {"b": 2}
+
+
 def test_a_session_that_was_imported_again_adds_nothing():
     """The same session id, another file."""
     file, again = PiFile("s").answer("e1", (1, 1)), PiFile("s").answer("e1", (1, 1))
@@ -136,8 +144,12 @@ def test_equal_entries_of_one_flat_file_stay_two_and_their_copies_add_none():
 
     old = twice(flat("b"))
 
+    copied = twice(flat("a", branched=old.path))
+
     assert len(ledger(old).samples) == 2
-    assert len(ledger(old, twice(flat("a", branched=old.path))).samples) == 2
+    assert len(ledger(old, copied).samples) == 2
+    del old.lines[2]
+    assert len(ledger(old, copied).samples) == 2, "one of them is new"
 
 
 def test_flat_files_of_no_common_line_are_never_compared():
