@@ -4,6 +4,7 @@
 #   make check   the one command for developers: format, lint, types, imports, tests, docs
 #   make lint    the part of check that runs no tests
 #   make fmt     format, and mend what can be mended
+#   make mutants break each rule of identity in a copy and see a test fail (MUTANTS="--only codex" passes arguments on)
 #   make bench   the benchmarks (BENCH="..." passes arguments on)
 #   make build   the wheel, in dist/
 #   make clean   away with .venv, dist and the caches
@@ -12,6 +13,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
 BENCH ?=
+MUTANTS ?=
 
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
@@ -23,7 +25,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(PY) -m pip install -q -c constraints.tx
 METADATA := pyproject.toml constraints.txt src/turnlog/_version.py
 CODE := $(wildcard src tests benchmarks tools)
 
-.PHONY: demo test check lint fmt bench build clean
+.PHONY: demo test check lint fmt mutants bench build clean
 .DELETE_ON_ERROR:
 
 # Each stamp is the newest state of .venv for one purpose: a second make has nothing to install.
@@ -69,6 +71,9 @@ check: lint test
 fmt: $(VENV)/stamp-dev
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
+
+mutants: $(VENV)/stamp-test
+	$(PY) tools/break_identity.py $(MUTANTS)
 
 bench: $(VENV)/stamp-bench
 	$(PY) benchmarks/run.py $(BENCH)

@@ -156,7 +156,7 @@ RULES: dict[str, list[tuple[str, str, str]]] = {
         ("a burst needs ancestors", "(hints.copied or hints.burst_totals > 1)", "hints.copied"),
         ("one answer makes a burst", "hints.burst_totals > 1", "hints.burst_totals > 0"),
         ("threads without parents have bursts", "elif hints.parents and (hints.copied", "elif (hints.copied"),
-        ("old times are no copies", "self.old = True", "pass"),
+        ("old times are no copies", "if self.since is not None and at < self.since:", "if False:"),
         ("a pause ends nothing", "elif self.old or at - before > PAUSE:", "elif self.old:"),
         ("copies stay counted", "left.append(Left(sample, COPIED))", "samples.append(sample)"),
         ("records are copies too", "if sample.line < boundary and sample.line in hints.walked:", "if sample.line < boundary:"),
@@ -281,7 +281,9 @@ def tried(folder: str, tests: list[str]) -> int:
     if not turnlog.__file__.startswith(folder):
         return NOT_THE_COPY
     words = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--assert=plain"]
-    return int(pytest.main([*words, "-W", "ignore::pytest.PytestAssertRewriteWarning", *tests]))
+    for warning in ("PytestAssertRewriteWarning", "PytestUnraisableExceptionWarning"):
+        words += ["-W", f"ignore::pytest.{warning}"]
+    return int(pytest.main([*words, *tests]))
 
 
 class Trials:

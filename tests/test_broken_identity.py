@@ -1,0 +1,38 @@
+"""The list of broken rules stays true to the source; `make mutants` sees each of them fail a test."""
+
+import ast
+import runpy
+
+import pytest
+
+from reading import ROOT
+
+TOOL = ROOT / "tools" / "break_identity.py"
+
+
+@pytest.fixture(scope="module")
+def tool():
+    return runpy.run_path(str(TOOL))
+
+
+def test_every_rule_to_break_stands_in_the_source_once_and_stays_code_when_broken(tool):
+    for mutant in tool["MUTANTS"]:
+        text = (tool["SOURCE"] / mutant.file).read_text(encoding="utf-8")
+        broken = mutant.broken(text)
+        assert broken != text, mutant.name
+        ast.parse(broken)
+
+
+def test_every_broken_rule_has_its_name_and_tests_that_are_there(tool):
+    names = [(mutant.file, mutant.name) for mutant in tool["MUTANTS"]]
+
+    assert len(set(names)) == len(names) >= 100
+    assert [test for mutant in tool["MUTANTS"] for test in mutant.tests if not (ROOT / test).is_file()] == []
+
+
+def test_a_rule_that_is_not_found_or_not_alone_is_told(tool):
+    mutant = tool["Mutant"]("name", "work.py", "a", "b")
+
+    for text in ("", "aa"):
+        with pytest.raises(ValueError, match="expected the text once"):
+            mutant.broken(text)
