@@ -35,6 +35,11 @@ def main() -> None:
         print(f"turnlog {__version__}")
         return
     with loading():
+        from .again import answered
+
+        code = answered(sys.argv[1:])
+        if code is not None:
+            sys.exit(code)
         from .group import run
 
     sys.exit(run())
