@@ -258,11 +258,15 @@ class TitleRule(msgspec.Struct, frozen=True, kw_only=True):
 class TreeRule(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent's records point at each other. id: the native key of a record's id, at its top level. across: a
     parent may lie in another file of the agent. joined: the fact of a Compaction that names the record it goes on from,
-    where the agent begins a new root there."""
+    where the agent begins a new root there. parallel: lines of one answer, results of parallel calls and the client's own
+    records may hang beside the chain without being a branch. first_place: a record that is written again
+    stays in its first place, and does not move the leaf."""
 
     id: str
     across: bool = False
     joined: str | None = None
+    parallel: bool = False
+    first_place: bool = False
 
 
 class TransactionRule(msgspec.Struct, frozen=True, kw_only=True):

@@ -47,7 +47,7 @@ CLAUDE = Format(
     types=TYPES,
     ignored=IGNORED,
     # Subagent files, resumed copies and cleaned-up files point at records of other files (sheet 9).
-    tree=TreeRule(id="uuid", across=True, joined="logicalParentUuid"),
+    tree=TreeRule(id="uuid", across=True, joined="logicalParentUuid", parallel=True, first_place=True),
     root=Root(
         env=(("CLAUDE_CONFIG_DIR", (("projects", "**/*.jsonl"),)),),
         defaults=("~/.claude", "~/.config/claude"),
