@@ -54,15 +54,15 @@ _TALKS = frozenset(("human", "command", "task", "warmup", "agent", "error", "sum
 class Node(msgspec.Struct, gc=False):
     """One record in the tree.
 
-    record: its head (id, line, bytes, type, time). parent: the id it hangs on, None for a root. event: the one that says
-    what the record is (never a Meta or a Usage beside another). place: its number in the order of the file. joined: it hangs there by a compaction's word, not by its
+    record: its head (id, line, bytes, type, time). events: all that the record says, in their order. parent: the id it
+    hangs on, None for a root. place: its number in the order of the file. joined: it hangs there by a compaction's word, not by its
     own parent. depth: steps from its root. answer: the id of the answer it is a line of. calls, results: ids of the tool
     calls it makes and answers.
     """
 
     record: Record
+    events: list[Event]
     parent: str | None
-    event: Event
     place: int = 0
     joined: bool = False
     depth: int = 0
@@ -71,6 +71,11 @@ class Node(msgspec.Struct, gc=False):
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
 
+    @property
+    def event(self) -> Event:
+        """The event that says what the record is: never a Meta or a Usage beside another."""
+        return next((e for e in self.events if e.__class__ is not Meta and e.__class__ is not Usage), self.events[-1])
+
 
 class Tree(msgspec.Struct):
     """The tree of one file.
@@ -78,7 +83,7 @@ class Tree(msgspec.Struct):
     nodes: by id, in the order of the file; of two records of one id the last one stands. leaf: None where there is no
     node. branch: ids from the root to the leaf. roots: ids of the nodes that hang on none, in the order of the file;
     orphans: those of them whose parent is not here; cut: those whose parent leads in a circle. tips: where each branch
-    ends, the leaf too. children: by id, oldest first. labels: by the id of their target, the last one said; cleared ones
+    ends, the leaf too. children: by id, oldest first; onward: by id, the child with which its branch goes on. labels: by the id of their target, the last one said; cleared ones
     are gone, and a target need not be here. name: the last one said, None where it was cleared. problems: what does not
     hold together; open: what another file may settle.
     """
@@ -91,6 +96,7 @@ class Tree(msgspec.Struct):
     cut: list[str] = msgspec.field(default_factory=list)
     tips: list[str] = msgspec.field(default_factory=list)
     children: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    onward: dict[str, str] = msgspec.field(default_factory=dict)
     labels: dict[str, str] = msgspec.field(default_factory=dict)
     name: str | None = None
     problems: list[Relation] = msgspec.field(default_factory=list)
@@ -134,10 +140,12 @@ def tree(
     rule: TreeRule,
     own: str | None = None,
     *,
+    leaf: str | None = None,
     transaction: TransactionRule | None = None,
     known: frozenset[str] | set[str] = frozenset(),
 ) -> Tree:
-    """The tree of one file's items. own: the session the file is named for. known: ids of records that say no event."""
+    """The tree of one file's items. own: the session the file is named for. leaf: where the talk goes on, where that is
+    another node than the last one. known: ids of records that say no event."""
     view = Tree()
     gathered = _Gathered(view, rule)
     found = links(gathered.through(items), rule, transaction)
@@ -145,7 +153,7 @@ def tree(
     view.problems, view.open = relations(found, rule, own, known=known)
     _root(view, dict(found.joins))
     _grow(view)
-    _follow(view, gathered.last)
+    _follow(view, leaf if leaf in view.nodes else gathered.last)
     _part(view, parallel=rule.parallel)
     return view
 
@@ -188,10 +196,7 @@ class _Gathered:
                 view.name = event.text or None
         if record.id is None:
             return
-        telling = next(
-            (event for event in events if event.__class__ is not Meta and event.__class__ is not Usage), None
-        )
-        node = Node(record, record.parent_id or None, telling or events[-1])
+        node = Node(record, events, record.parent_id or None)
         node.answer = next((e.message_id for e in events if e.__class__ is Message and e.role == "assistant"), None)
         node.calls = tuple(e.id for e in events if e.__class__ is ToolCall and e.id is not None)
         node.results = tuple(e.call_id for e in events if e.__class__ is ToolResult and e.call_id is not None)
@@ -274,7 +279,7 @@ def _part(view: Tree, *, parallel: bool) -> None:
         if parent is not None:
             newest[parent] = max(newest[parent], newest[key])
     mixed = any(not node.record.sidechain for node in nodes.values())
-    onward: dict[str, str] = {}  # the child with which a branch goes on
+    onward = view.onward
     for key, brood in view.children.items():
         onward[key] = max(brood, key=lambda child: (nodes[child].state == "active", child in says, newest[child]))
     if view.leaf is not None:
