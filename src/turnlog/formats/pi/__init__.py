@@ -6,6 +6,7 @@ from typing import Any
 
 from ...jsontext import TextError, decode
 from ..base import Format, Root, TreeRule
+from .context import CONTEXT
 from .copies import reconcile
 from .entries import SCHEMA
 from .fold import fold
@@ -51,6 +52,7 @@ PI = Format(
     types=TYPES,
     ignored=IGNORED,
     tree=TreeRule(id="id"),
+    context=CONTEXT,
     root=Root(
         # The folder of the first variable is the flat store itself; that of the second is the agent's folder.
         env=(
