@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC
 from typing import Any
 
@@ -10,9 +9,9 @@ import msgspec
 
 from ..contract import ReadOptions, ReadSummary
 from ..discover import Discovery, SessionFile, find_sessions
-from ..errors import LineFault, SourceCorrupt, SourceError, UnknownFormatError
+from ..errors import LineFault, SourceError
 from ..formats import place_of
-from ..model import Item, Message
+from ..model import Message
 from ..reader import read
 from ..roots import Roots
 from ..titles import read_titles
@@ -21,6 +20,7 @@ from ..views.turns import Call, Side, TurnView
 from .overview import Tokens, iso, overview
 from .peek import peek_files
 from .scan import SCAN_OPTIONS, FileScan
+from .whole import read_whole
 
 SCHEMA = "turnlog.show/1"
 
@@ -89,37 +89,19 @@ def show(
     limit: the last so many turns. Raises SourceError if nothing of the file can be read.
     """
     discovery = find_sessions(roots) if roots is not None else Discovery([], [])
-    real = os.path.realpath(path)
-    known = next((file for file in discovery.files if os.path.realpath(file.path) == real), None)
-    agent = agent or (known.agent if known is not None else None)
-    place = place_of(path, subagent=None if known is None else known.kind == "subagent")
-    items: list[Item] = []
-    error: SourceError | None = None
-    with read(path, agent, options, place=place) as reader:
-        try:
-            agent = reader.format.name
-            for batch in reader.batches():
-                items += batch
-        except UnknownFormatError:
-            said = "no agent's format could be told from the first records: name it with --agent"
-            raise SourceCorrupt(path, said) from None
-        except SourceError as failed:
-            if not items:
-                raise
-            error = failed
-    summary = reader.finish()
-    format = reader.format
+    whole = read_whole(path, discovery, agent, options)
+    format, place, items, known, summary = whole.format, whole.place, whole.items, whole.known, whole.summary
     scan = FileScan(known or SessionFile(format.name, path, "subagent" if place.subagent else "main"), summary=summary)
     scan.faults = [item for item in items if isinstance(item, LineFault)]
     scan.work = format.fold(place, iter(items))
     turns = transcript(items, format.transaction)
     found = Show(
-        complete=summary.is_complete and error is None,
+        complete=whole.complete,
         session=_facts(scan, roots),
         turns=turns if limit is None else turns[max(0, len(turns) - limit) :],
         earlier=0 if limit is None else max(0, len(turns) - limit),
         summary=summary,
-        error=None if error is None else str(error),
+        error=None if whole.error is None else str(whole.error),
     )
     if known is not None:
         found.subagents = _subagents(known, found.session.sessions, turns, discovery.files)
