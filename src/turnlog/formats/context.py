@@ -92,11 +92,23 @@ class Branch(msgspec.Struct):
     again: Callable[[Entry], bytes]
 
 
+class BaseRule(msgspec.Struct, frozen=True, kw_only=True):
+    """How a file says that it goes on from another one. of: the thread it goes on from and the first ordinal that is no
+    longer part of it, by the file's entries; None where it stands alone. ordinal: of one record, by its bytes. thread: whose
+    file it is, by its stem."""
+
+    of: Callable[[list[Entry]], tuple[str, int] | None]
+    ordinal: Callable[[bytes], int | None]
+    thread: Callable[[str | None], str | None]
+
+
 class ContextRule(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent makes the context of its model. choose: the messages of a branch. level: the thinking level where none
-    was ever set. provider, effort: the facts of a Meta that name the provider and the thinking level, where there are."""
+    was ever set. provider, effort: the facts of a Meta that name the provider and the thinking level, where there are.
+    base: how a file goes on from another one, where one may."""
 
     choose: Callable[[Branch], Chosen]
     level: str | None = None
     provider: str | None = None
     effort: str | None = None
+    base: BaseRule | None = None

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ...model import Compaction, Custom, Message, ToolCall, ToolResult
+from ...model import Compaction, Custom, Image, Message, Thinking, ToolCall, ToolResult
 from ..context import Branch, Chosen, ContextRule, Entry, Left, Seen
 
 
@@ -56,7 +56,7 @@ def choose(branch: Branch) -> Chosen:
     """The messages of a branch."""
     chosen = Chosen()
     shown = _since_compaction(branch, chosen)
-    shown = _joined(shown)
+    shown = _joined(shown, chosen)
     renders = _renders(shown, branch)
     seen: list[Seen] = []
     for entry in shown:
@@ -124,21 +124,48 @@ def _preserved(about: _Again, before: list[Entry]) -> tuple[list[Entry], str | N
     return [], None
 
 
-def _joined(entries: list[Entry]) -> list[Entry]:
-    """Lines of one answer next to each other: a result may have been written between two of them."""
-    ends: dict[str, int] = {}  # of each answer, the place of its lines
+def _joined(entries: list[Entry], chosen: Chosen) -> list[Entry]:
+    """Lines of one answer next to each other; where results were written between them, its calls come last. An answer
+    that is nothing but thoughts is shown only as long as nothing follows it."""
+    answers: dict[str, list[Entry]] = {}
     groups: list[list[Entry]] = []
+    split: set[int] = set()
     for entry in entries:
         answer = next(
             (event.message_id for event in entry.events if isinstance(event, Message) and event.role == "assistant"), None
         )
-        if answer is not None and answer in ends:
-            groups[ends[answer]].append(entry)
-            continue
-        if answer is not None:
-            ends[answer] = len(groups)
-        groups.append([entry])
-    return [entry for group in groups for entry in group]
+        group = answers.get(answer) if answer is not None else None
+        if group is None:
+            group = []
+            groups.append(group)
+            if answer is not None:
+                answers[answer] = group
+        elif groups[-1] is not group:
+            split.add(id(group))
+        group.append(entry)
+    out: list[Entry] = []
+    for group in groups:
+        if group is not groups[-1] and all(_only_thinks(entry) for entry in group):
+            chosen.left += [Left(entry, "empty") for entry in group]
+        elif id(group) in split:
+            out += sorted(group, key=_calls)
+        else:
+            out += group
+    return out
+
+
+def _calls(entry: Entry) -> bool:
+    return any(event.__class__ is ToolCall for event in entry.events)
+
+
+def _only_thinks(entry: Entry) -> bool:
+    thinks = False
+    for event in entry.events:
+        if event.__class__ is Thinking:
+            thinks = True
+        elif event.__class__ in (ToolCall, ToolResult, Image) or (isinstance(event, Message) and event.text):
+            return False
+    return thinks
 
 
 def _renders(entries: list[Entry], branch: Branch) -> dict[int, _Again] | None:
@@ -202,7 +229,9 @@ def _reminder(entry: Entry, branch: Branch, renders: dict[int, _Again] | None) -
     if not about.rendered:
         return None
     text = "\n".join(filter(None, (_text(part.content) for part in about.rendered)))
-    return Seen(entry, about.renderedRole or "user", "message" if typed is not None else "reminder", [], text, name)
+    if typed is not None:  # a person's own words, whatever they are wrapped in
+        return Seen(entry, "user", "message", [], text, name)
+    return Seen(entry, about.renderedRole or "user", "reminder", [], text, name)
 
 
 def _text(content: Any) -> str:

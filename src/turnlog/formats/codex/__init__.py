@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import Format, HistoryRule, Root, TitleRule
+from .context import CONTEXT
 from .document import document
 from .fold import fold
 from .lineage import reconcile
@@ -56,5 +57,6 @@ CODEX = Format(
     history=HistoryRule(file="history.jsonl", session="session_id", text="text", time="ts", unit=1_000_000),
     titles=TitleRule(pattern="session_index.jsonl", entries=None, id="id", title="thread_name", origin="source_title"),
     document=document,
+    context=CONTEXT,
     suffixes=(".jsonl", ".jsonl.zst", ".json"),
 )
