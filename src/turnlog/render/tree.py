@@ -1,0 +1,356 @@
+"""A session's tree as text: the branch of the leaf straight down, other branches indented where they leave it.
+
+A deep chain goes straight down; only branches indent. What nobody turned at (a run of steps, results, the client's own
+records) is one line that says how many; so are branches past the first few of one node. Pure functions.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from ..ledger.sessions import unique_prefixes
+from ..ledger.tree import SessionTree
+from ..model import Usage
+from ..views.tree import Node, Tree
+from .node import Said, said_of, speaks
+from .text import (
+    Line,
+    byte_size,
+    cells,
+    counted,
+    cut,
+    grouped,
+    home_short,
+    middle_cut,
+    one_line,
+    padded,
+    plain,
+    short,
+)  # fmt: skip
+
+BRANCHES = 6
+"""Branches of one node, and roots, that are drawn; of more it is said how many."""
+
+LEVELS = 12
+"""How deep branches of branches are indented; from there on they stand below each other."""
+
+PROBLEMS = 12
+_WHO = 8
+
+
+class Style(msgspec.Struct, kw_only=True):
+    """How a tree is drawn. width: columns, None where nothing is to be cut. full: every node has a line."""
+
+    width: int | None = 80
+    full: bool = False
+    agent: str = ""
+
+
+class _Frame(msgspec.Struct):
+    """A branch being drawn: its nodes from `key` on. lead: what stands before its lines. first: what joins its first line
+    to the branch it leaves, None for a root."""
+
+    key: str | None
+    lead: str
+    level: int
+    first: str | None
+    passed: list[str]
+    said: bool = False
+
+
+def tree_lines(found: SessionTree, style: Style) -> Iterator[Line]:
+    """The lines of a session's tree, its problems and its verdict."""
+    view = found.tree
+    yield from _head(found, style)
+    yield []
+    if not view.nodes:
+        yield plain("  no record here has an id, so there is no tree", "quiet")
+    yield from _Drawing(found, style).lines()
+    yield []
+    yield from _foot(found, style)
+
+
+def _head(found: SessionTree, style: Style) -> Iterator[Line]:
+    facts = found.facts
+    key = facts.id if facts is not None else "-"
+    yield [(style.agent or found.agent, "agent"), (f"  {one_line(key)}", "quiet")]
+    room = 200 if style.width is None else style.width - 2
+    name = found.name or (facts.first_prompt if facts is not None else None)
+    if name:
+        text = one_line(name, room)
+        yield plain(f'"{text}"' if found.name else text, "strong")
+    for word, other in (("forked from", facts and facts.forked_from), ("started by", facts and facts.parent)):
+        if other:
+            yield plain(f"{word} {middle_cut(one_line(other), max(20, room - len(word)))}", "quiet")
+
+
+class _Drawing:
+    """The drawing of one tree."""
+
+    def __init__(self, found: SessionTree, style: Style) -> None:
+        self.found = found
+        self.view = found.tree
+        self.style = style
+        self.names = _names(self.view)
+        self.ids = max((cells(name) for name in self.names.values()), default=0)
+        self.branch = set(self.view.branch)
+        self.sizes = _sizes(self.view)
+        self.answers = _answers(self.view)
+
+    def lines(self) -> Iterator[Line]:
+        """Every root with what hangs on it; the active one always, of the others the first few."""
+        roots = self.view.roots
+        drawn, left = _some(roots, self.sizes, self.branch, BRANCHES if not self.style.full else len(roots))
+        for root in drawn:
+            yield from self._root(root)
+        if left:
+            yield plain(f"  … {_more(left, self.sizes, 'more root', 'more roots')}", "quiet")
+
+    def _root(self, root: str) -> Iterator[Line]:
+        stack = [_Frame(root, "  ", 0, None, [])]
+        while stack:
+            frame = stack[-1]
+            if frame.key is None:
+                yield from self._passed(frame)
+                stack.pop()
+                continue
+            key = frame.key
+            starts = self._starts(key)
+            if not frame.said:
+                frame.said = True
+                yield from self._node(frame, key, turned=bool(starts))
+                if starts:
+                    limit = len(starts) if self.style.full else BRANCHES
+                    drawn, left = _some(starts, self.sizes, self.branch, limit)
+                    if left:
+                        yield from self._left(frame, left, last=key not in self.view.onward)
+                    # The stack gives the last one first.
+                    for n, start in enumerate(reversed(drawn)):
+                        ends = n == 0 and key not in self.view.onward
+                        stack.append(self._side(frame, start, ends=ends))
+                    continue
+            frame.key, frame.said = self.view.onward.get(key), False
+
+    def _starts(self, key: str) -> list[str]:
+        """The branches that leave at a node."""
+        nodes, onward = self.view.nodes, self.view.onward.get(key)
+        return [
+            child
+            for child in self.view.children.get(key, ())
+            if child != onward and (self.style.full or nodes[child].state != "beside")
+        ]
+
+    def _side(self, frame: _Frame, start: str, *, ends: bool) -> _Frame:
+        if frame.level >= LEVELS:
+            return _Frame(start, frame.lead, frame.level, "├─", [])
+        return _Frame(start, frame.lead + ("  " if ends else "│ "), frame.level + 1, "└─" if ends else "├─", [])
+
+    def _left(self, frame: _Frame, left: list[str], *, last: bool) -> Iterator[Line]:
+        _ = last
+        yield [(f"{frame.lead}├╌ ", "quiet"), (f"… {_more(left, self.sizes, 'more branch', 'more branches')}", "quiet")]
+
+    def _node(self, frame: _Frame, key: str, *, turned: bool) -> Iterator[Line]:
+        """A node's line, or nothing yet where it is one of a run."""
+        view, node = self.view, self.view.nodes[key]
+        begins = frame.first is not None or node.parent is None or node.joined
+        ends = key not in view.onward
+        label = view.labels.get(key)
+        told = said_of(node)
+        shown = self.style.full or turned or begins or ends or label is not None or key in self.answers or told.shown
+        if not shown:
+            frame.passed.append(key)
+        else:
+            yield from self._passed(frame)
+            yield self._line(frame, key, node, told)
+        if not self.style.full:
+            frame.passed += self._beside(key)
+
+    def _beside(self, key: str) -> list[str]:
+        found, waiting = [], [key]
+        while waiting:
+            for child in self.view.children.get(waiting.pop(), ()):
+                if self.view.nodes[child].state == "beside":
+                    found.append(child)
+                    waiting.append(child)
+        return found
+
+    def _passed(self, frame: _Frame) -> Iterator[Line]:
+        """The run that was passed over, in one line."""
+        if not frame.passed:
+            return
+        whose = Counter(said_of(self.view.nodes[key]).kind for key in frame.passed)
+        told = ", ".join(_counted(count, kind) for kind, count in whose.most_common(4))
+        more = len(whose) - 4
+        text = (
+            f"{counted(len(frame.passed), 'entry', 'entries')}: {told}{f' and {more} more kinds' if more > 0 else ''}"
+        )
+        if len(whose) == 1:
+            text = told
+        frame.passed = []
+        yield [(f"{frame.lead}│ {'':{self.ids}}  ", "quiet"), (self._cut(text, frame, 0), "quiet")]
+
+    def _line(self, frame: _Frame, key: str, node: Node, told: Said) -> Line:
+        leaf = key == self.view.leaf
+        first, frame.first = frame.first, None
+        root = node.parent is None
+        mark = "◉" if leaf else "●" if root and key in self.branch else "○" if root or first is not None else "│"
+        rail = frame.lead[:-2] + first if first is not None and frame.level else frame.lead
+        if first is not None and frame.level >= LEVELS:
+            rail = frame.lead
+        remarks = self._remarks(key, node, first)
+        who = padded(told.who, _WHO)
+        head = f"{rail}{mark} "
+        text = told.text
+        remark = ", ".join(word for word, _ in remarks)
+        room = self._room(frame, cells(remark) + 2 if remark else 0)
+        text = text if room is None else cut(text, room)
+        line: Line = [
+            (head, "strong" if leaf else "plain" if key in self.branch else "quiet"),
+            (padded(one_line(self.names[key]), self.ids), "quiet"),
+            ("  ", "plain"),
+            (who, told.tone if node.state == "active" else "quiet"),
+            (" ", "plain"),
+            (text, told.text_tone if node.state == "active" else "quiet"),
+        ]
+        if remarks:
+            gap = 2 if room is None else max(2, room - cells(text) + 2)
+            line.append((" " * gap, "plain"))
+            for n, (word, tone) in enumerate(remarks):
+                line += [(", ", "quiet")] * bool(n) + [(word, tone)]
+        return line
+
+    def _remarks(self, key: str, node: Node, first: str | None) -> list[tuple[str, str]]:
+        """What is to be known of a node beside what it says."""
+        view, found = self.view, []
+        if key == view.leaf:
+            found.append(("leaf", "good"))
+        if node.state == "side" and (node.parent is None or first is not None):
+            found.append(("subagent", "quiet"))
+        elif node.state == "left" and (node.parent is None or first is not None):
+            found += [(word, "quiet") for word in self._left_words(key)]
+        if node.state == "beside":
+            found.append(("beside", "quiet"))
+        if key in view.orphans:
+            found.append(("its parent is not here", "trouble"))
+        if key in view.cut:
+            found.append(("parents lead in a circle", "trouble"))
+        if node.joined:
+            found.append(("a new root in the file", "quiet"))
+        label = view.labels.get(key)
+        if label is not None:
+            found.append((f'label "{one_line(label, 24)}"', "people"))
+        return found
+
+    def _left_words(self, key: str) -> list[str]:
+        size = self.sizes[key]
+        tokens = _tokens(self.view, key) if size <= _MOST_COUNTED else 0
+        words = ["left"] if size == 1 else [f"left, {counted(size, 'entry', 'entries')}"]
+        return words + ([f"{short(tokens)} tokens"] if tokens else [])
+
+    def _room(self, frame: _Frame, more: int) -> int | None:
+        width = self.style.width
+        return (
+            None if width is None else max(12, min(width, 110) - len(frame.lead) - 2 - self.ids - 2 - _WHO - 1 - more)
+        )
+
+    def _cut(self, text: str, frame: _Frame, more: int) -> str:
+        room = self._room(frame, more)
+        return text if room is None else cut(text, room + _WHO + 1)
+
+
+_MOST_COUNTED = 10_000
+
+
+def _names(view: Tree) -> dict[str, str]:
+    """Ids at their shortest, eight letters or more: what stands on a screen can be told apart."""
+    return {key: one_line(name, 24) for key, name in unique_prefixes(list(view.nodes), 8).items()}
+
+
+def _sizes(view: Tree) -> dict[str, int]:
+    """How many nodes hang on each, itself too."""
+    sizes = dict.fromkeys(view.nodes, 1)
+    for key in reversed(list(view.walk())):
+        parent = view.nodes[key].parent
+        if parent is not None:
+            sizes[parent] += sizes[key]
+    return sizes
+
+
+def _answers(view: Tree) -> set[str]:
+    """The last words of the agent before somebody else speaks, or the branch ends."""
+    found: set[str] = set()
+    last: dict[str, str | None] = {}
+    for key in view.walk():
+        node = view.nodes[key]
+        before = last.get(node.parent) if node.parent is not None else None
+        kind = speaks(node)
+        if kind == "person" and before is not None:
+            found.add(before)
+        last[key] = key if kind == "agent" else None if kind == "person" else before
+        if key not in view.onward and (ends := last[key]) is not None and node.state != "beside":
+            found.add(ends)
+    return found
+
+
+def _some(keys: list[str], sizes: dict[str, int], always: set[str], limit: int) -> tuple[list[str], list[str]]:
+    """Those to be drawn, in their order (the active one, and the largest), and the rest."""
+    if len(keys) <= limit + 1:
+        return keys, []
+    kept = set(heapq.nlargest(limit, keys, key=lambda key: (key in always, sizes[key])))
+    return [key for key in keys if key in kept], [key for key in keys if key not in kept]
+
+
+def _more(keys: list[str], sizes: dict[str, int], one: str, many: str) -> str:
+    size = sum(sizes[key] for key in keys)
+    return f"{counted(len(keys), one, many)} with {counted(size, 'entry', 'entries')} (--full shows all)"
+
+
+def _counted(count: int, kind: str) -> str:
+    return counted(count, kind, kind[:-1] + "ies" if kind.endswith("ry") else None)
+
+
+def _tokens(view: Tree, key: str) -> int:
+    """Tokens spent on a branch, a call once: lines of one answer say the same call."""
+    spent: dict[str, int] = {}
+    waiting = [key]
+    while waiting:
+        at = waiting.pop()
+        node = view.nodes[at]
+        waiting += view.children.get(at, ())
+        for event in node.events:
+            if isinstance(event, Usage):
+                call = node.answer or at
+                spent[call] = max(spent.get(call, 0), event.counts.additive(event.semantics).total)
+    return sum(spent.values())
+
+
+def _foot(found: SessionTree, style: Style) -> Iterator[Line]:
+    view, summary = found.tree, found.summary
+    problems = [problem for problem in view.problems if not problem.note]
+    notes = len(view.problems) - len(problems)
+    for problem in problems[:PROBLEMS]:
+        yield [(f"line {grouped(problem.line)}: ", "trouble"), (problem.said, "plain")]
+    if len(problems) > PROBLEMS:
+        yield plain(f"… and {counted(len(problems) - PROBLEMS, 'more problem')} (--json has all)", "trouble")
+    if notes:
+        first = next(problem for problem in view.problems if problem.note)
+        more = f", and {counted(notes - 1, 'more note')}" if notes > 1 else ""
+        room = None if style.width is None else max(20, style.width - len(more))
+        said = f"note, line {grouped(first.line)}: {first.said}" if first.line else f"note: {first.said}"
+        yield plain((said if room is None else cut(said, room)) + more, "quiet")
+    if found.error is not None:
+        yield plain(one_line(found.error), "trouble")
+    told = f"{counted(len(view.nodes), 'entry', 'entries')}, {counted(len(view.tips), 'branch', 'branches')}"
+    path = one_line(home_short(found.path))
+    told += f", {byte_size(summary.bytes_read)}"
+    room = None if style.width is None else max(12, style.width - 18 - len(told))
+    shown = path if room is None else middle_cut(path, room)
+    if found.complete:
+        yield [("complete: ", "good"), (f"{told}  {shown}", "plain")]
+    else:
+        yield [("not complete: ", "trouble"), (f"{counted(summary.fault_count, 'fault')}, {told}", "plain")]
+        yield plain(f"turnlog check {one_line(found.path)}", "quiet")

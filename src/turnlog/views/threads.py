@@ -1,0 +1,132 @@
+"""Sessions whose records have no ids, as records that have: each turn a node, each compaction, and the session itself.
+
+The tree of such a session is that of its turns: a turn goes on from the one before, and after turns were taken back, from
+the last one that stands. What comes out here goes into `tree` like any other items. Pure functions; nothing recurses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+import msgspec
+
+from ..formats.base import TreeRule
+from ..model import Compaction, Event, Item, Message, Record, Turn
+from .transcript import OPENS
+
+TURNS = TreeRule(id="turn_id")
+"""The rule of the tree that `turns_as_nodes` makes."""
+
+
+class Thread(Event, gc=False):
+    """A session as a node: how it came to be (session, fork, subagent, or segment of one)."""
+
+    how: str = "session"
+
+    kind: ClassVar[str] = "thread"
+
+
+def thread_node(key: str, parent: str | None, how: str, record: Record | None = None) -> Thread:
+    """A session's own node; `record` where it begins, None where that is another file."""
+    where = (record.line, record.start, record.end) if record is not None else (0, 0, 0)
+    head = Record(*where, how, id=key, parent_id=parent, session_id=key, sidechain=how == "subagent")
+    if record is not None:
+        head.at, head.at_text = record.at, record.at_text
+    return Thread(head, 0, how)
+
+
+class _Chain:
+    """The turns so far, and those of them that stand."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self.nodes: list[tuple[Record, list[Event]]] = []
+        self.known: set[str] = {base}
+        self.standing: list[tuple[str, bool]] = []  # id, and whether it is a turn
+
+    @property
+    def leaf(self) -> str:
+        return self.standing[-1][0] if self.standing else self.base
+
+    def add(self, name: str, record: Record, kind: str, event: Event, *, turn: bool) -> None:
+        """A node after the last one that stands. An id that was there before gets a number."""
+        key, n = name, 1
+        while key in self.known:
+            n += 1
+            key = f"{name}-{n}"
+        self.known.add(key)
+        head = msgspec.structs.replace(record, type=kind, id=key, parent_id=self.leaf, sidechain=False)
+        self.nodes.append((head, [event]))
+        self.standing.append((key, turn))
+
+    def back(self, count: int) -> None:
+        """So many turns are taken back, with what stands after them."""
+        while count > 0 and self.standing:
+            count -= self.standing.pop()[1]
+
+    @property
+    def open(self) -> str | None:
+        """The id of the turn under way."""
+        return self.nodes[-1][0].id if self.nodes and self.standing and self.standing[-1][1] else None
+
+
+def turns_as_nodes(items: list[Item], base: str) -> tuple[list[Item], str]:
+    """The turns and compactions of a session as items with ids, and the leaf. base: the node the first one hangs on."""
+    framed = any(item.__class__ is Turn and item.state == "started" for item in items)
+    chain = _Chain(base)
+    for item in items:
+        if isinstance(item, Turn):
+            _frame(chain, item)
+        elif isinstance(item, Compaction):
+            chain.add(f"compaction-{item.line}", item.record, "compaction", item, turn=False)
+        elif isinstance(item, Message) and item.author in OPENS and item.role in ("user", "system"):
+            if not framed:
+                chain.add(f"turn-{item.line}", item.record, "turn", item, turn=True)
+            elif chain.nodes and chain.open is not None:
+                chain.nodes[-1][1].append(item)
+    return list(_items(chain)), chain.leaf
+
+
+def _frame(chain: _Chain, event: Turn) -> None:
+    if event.state == "started":
+        within = (event.facts or {}).get("parent_turn_id")
+        if within is None or within != chain.open:  # else another session's turn, mirrored in the one that asked for it
+            chain.add(event.turn_id or f"turn-{event.line}", event.record, "turn", event, turn=True)
+    elif event.state in ("rolled_back", "reverted"):
+        chain.back(event.count or 0)
+    elif chain.nodes and event.state in ("aborted", "failed"):
+        chain.nodes[-1][1].append(event)
+
+
+def _items(chain: _Chain) -> Iterator[Item]:
+    """Each node's events under its own head, what a person said first."""
+    for head, events in chain.nodes:
+        asked = [event for event in events if isinstance(event, Message)][:1]
+        for event in (*asked, *(event for event in events if not isinstance(event, Message))):
+            yield msgspec.structs.replace(event, record=head)
+
+
+def lineage(own: str, parents: dict[str, str | None]) -> Iterable[str]:
+    """The sessions that `own` comes from, the eldest first, itself, and those that come from it, by who comes from whom.
+    A circle ends where it begins again."""
+    above: dict[str, None] = {}
+    at = parents.get(own)
+    while at and at not in above and at != own:
+        above[at] = None
+        at = parents.get(at)
+    children: dict[str, list[str]] = {}
+    for key, parent in parents.items():
+        if parent:
+            children.setdefault(parent, []).append(key)
+    found = dict.fromkeys((*reversed(above), own))
+    waiting = [own]
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            if child not in found:
+                found[child] = None
+                waiting.append(child)
+    return found
+
+
+__all__ = ["TURNS", "Thread", "lineage", "thread_node", "turns_as_nodes"]
