@@ -20,7 +20,7 @@ from ..jsontext import NotANumber
 from ..model import Event, Item
 from ..typed import P, Part, Schema, found_name, raw_name
 from ..work import FileWork
-from .context import ContextRule
+from .context import NO_CONTEXT, ContextRule
 
 
 class Refused(Exception):
@@ -311,4 +311,4 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     tree: TreeRule | None = None
     transaction: TransactionRule | None = None
     recognise: Callable[[bytes], bool] | None = None
-    context: ContextRule | None = None
+    context: ContextRule = NO_CONTEXT

@@ -85,11 +85,12 @@ class Chosen(msgspec.Struct):
 
 class Branch(msgspec.Struct):
     """What a rule chooses from. entries: from the root to the leaf, with what belongs to that path; where an agent's
-    records form no tree, all of them. path: ids of the chain itself. again: the bytes of one entry's record."""
+    records form no tree, all of them. loose: entries of the file that have no id, where others
+    have one. again: the bytes of one entry's record."""
 
     entries: list[Entry]
-    path: frozenset[str]
     again: Callable[[Entry], bytes]
+    loose: list[Entry] = msgspec.field(default_factory=list)
 
 
 class BaseRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,3 +113,11 @@ class ContextRule(msgspec.Struct, frozen=True, kw_only=True):
     provider: str | None = None
     effort: str | None = None
     base: BaseRule | None = None
+
+
+def _nothing(_: Branch) -> Chosen:
+    return Chosen()
+
+
+NO_CONTEXT = ContextRule(choose=_nothing)
+"""Of what is no talk with a model."""

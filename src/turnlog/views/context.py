@@ -16,7 +16,7 @@ import msgspec
 
 from ..errors import LineFault, TurnlogError
 from ..formats.base import Format
-from ..formats.context import Branch, ContextRule, Entry, Kind, Left, Reason, Seen
+from ..formats.context import Branch, Chosen, ContextRule, Entry, Kind, Left, Reason, Seen
 from ..model import (
     CustomMessage,
     Event,
@@ -136,13 +136,15 @@ def context(
     """
     held = list(items)
     entries = entries_of(held)
-    rule = format.context or _NO_RULE
+    loose: list[Entry] = []
+    rule = format.context
     view = Context(thinking_level=rule.level)
     if format.tree is not None:
         nodes = tree(held, format.tree)
         leaf = _node_at(entries, nodes, at)
         chain, along = _along(entries, nodes, leaf)
         view.elsewhere = len(nodes.nodes) - len(along)
+        loose = [entry for entry in entries if entry.record.id is None]
         if chain and nodes.nodes[chain[0].record.id or ""].record.id in (*nodes.orphans, *nodes.cut):
             view.doubts.append(_ORPHAN)
     else:
@@ -154,7 +156,7 @@ def context(
         view.leaf, view.line = leaf.record.id, leaf.record.line
     view.branch = [entry.record.id for entry in chain if entry.record.id is not None]
     _in_use(chain, rule, view)
-    _fill(view, along, rule.choose(Branch(along, frozenset(view.branch), again)))
+    _fill(view, along, rule.choose(Branch(along, again, loose)))
     return view
 
 
@@ -175,23 +177,24 @@ def entries_of(items: Iterable[Item], file: str | None = None) -> list[Entry]:
 
 
 def entry_at(entries: list[Entry], word: str) -> Entry:
-    """The entry a word names: an id, a line number, or the beginning of one id. Raises NoSuchEntry."""
+    """The entry a word names: an id; a line of the file, which means the last entry up to there; or the beginning of one
+    id. Raises NoSuchEntry."""
     exact = [entry for entry in entries if entry.record.id == word]
     if exact:
         return exact[-1]
     number = int(word) if word.isascii() and word.isdigit() and len(word) < 19 else None
-    if number is not None:
-        on_line = [entry for entry in entries if entry.record.line == number]
-        if on_line:
-            return on_line[-1]
+    if number is not None and entries and number <= entries[-1].record.line:
+        up_to = [entry for entry in entries if entry.record.line <= number]
+        if up_to:
+            return up_to[-1]
     fits = {key: entry for entry in entries if (key := entry.record.id) and word and key.startswith(word)}
     if len(fits) == 1:
         return next(iter(fits.values()))
     if fits:
         raise NoSuchEntry(f"--at: expected one entry, found {len(fits)} whose ids begin like that: give more of the id")
     ids = any(entry.record.id for entry in entries)
-    wanted = "the id of an entry, the beginning of one, or a line" if ids else "a line"
-    raise NoSuchEntry(f"--at: expected {wanted} that says something, found none like that in this file")
+    wanted = "the id of an entry, the beginning of one, or a line of the file" if ids else "a line of the file"
+    raise NoSuchEntry(f"--at: expected {wanted}, found none like that")
 
 
 def _node_at(entries: list[Entry], nodes: Tree, at: str | None) -> Entry | None:
@@ -226,7 +229,7 @@ def _in_use(chain: list[Entry], rule: ContextRule, view: Context) -> None:
     provider = model = None
     level = rule.level
     for entry in chain:
-        paid = next((event.provider for event in entry.events if event.__class__ is Usage), None)  # type: ignore[attr-defined]
+        paid = next((event.provider for event in entry.events if isinstance(event, Usage)), None)
         for event in entry.events:
             if isinstance(event, ModelChange):
                 provider, model = event.provider, event.model
@@ -252,7 +255,7 @@ def _in_use(chain: list[Entry], rule: ContextRule, view: Context) -> None:
     view.thinking_level = level
 
 
-def _fill(view: Context, along: list[Entry], chosen: Any) -> None:
+def _fill(view: Context, along: list[Entry], chosen: Chosen) -> None:
     """Rows of what was chosen, and what became of the rest."""
     told: set[int] = set()
     for seen in chosen.seen:
@@ -328,10 +331,3 @@ def _left(left: Left) -> LeftOut:
         by=by.record.id if by is not None else None, by_line=by.record.line if by is not None else None,
         file=left.entry.file,
     )  # fmt: skip
-
-
-def _all(branch: Branch) -> Any:
-    raise NotImplementedError
-
-
-_NO_RULE = ContextRule(choose=_all)

@@ -64,7 +64,16 @@ def choose(branch: Branch) -> Chosen:
         if one is not None:
             seen.append(one)
     chosen.seen = _risen(seen)
+    if any(entry.record.type == "fork-context-ref" for entry in branch.loose):
+        chosen.doubts.append(_FORKED)
+    if any(isinstance(event, Custom) and event.name == _CLEARED for entry in shown for event in entry.events):
+        chosen.doubts.append(_SHORTENED)
     return chosen
+
+
+_CLEARED = "system:microcompact_boundary"
+_FORKED = "this subagent was also shown its parent's talk, which lies in the parent's file"
+_SHORTENED = "the client took older results out of the context, and the file does not say which: they are shown whole"
 
 
 def _read(entry: Entry, branch: Branch) -> _Again:
@@ -132,7 +141,8 @@ def _joined(entries: list[Entry], chosen: Chosen) -> list[Entry]:
     split: set[int] = set()
     for entry in entries:
         answer = next(
-            (event.message_id for event in entry.events if isinstance(event, Message) and event.role == "assistant"), None
+            (event.message_id for event in entry.events if isinstance(event, Message) and event.role == "assistant"),
+            None,
         )
         group = answers.get(answer) if answer is not None else None
         if group is None:
@@ -185,7 +195,7 @@ def _message(entry: Entry, branch: Branch, renders: dict[int, _Again] | None, ch
     """What one entry gives the model."""
     kind = entry.record.type
     if kind == "attachment":
-        return _reminder(entry, branch, renders)
+        return _reminder(entry, renders)
     for event in entry.events:
         if not isinstance(event, Message):
             continue
@@ -214,7 +224,7 @@ def _message(entry: Entry, branch: Branch, renders: dict[int, _Again] | None, ch
 _KNOWN = frozenset(("user", "assistant", "system", "attachment", "progress"))
 
 
-def _reminder(entry: Entry, branch: Branch, renders: dict[int, _Again] | None) -> Seen | None:
+def _reminder(entry: Entry, renders: dict[int, _Again] | None) -> Seen | None:
     """What the client put in beside the talk, in the words it stored; before it stored them, without any."""
     typed = next((event for event in entry.events if isinstance(event, Message)), None)
     name = "queued_command"

@@ -78,7 +78,7 @@ def _selected(entries: list[Entry], chosen: Chosen) -> list[Entry]:
                 chosen.left.append(Left(entry, "compacted", by))
         elif _compaction(entry) is not None:
             chosen.left.append(Left(entry, "older_compaction", by))
-        elif any(event.__class__ is Message and event.role == "system" for event in entry.events):  # type: ignore[attr-defined]
+        elif any(event.__class__ is Message and event.role == "system" for event in entry.events):
             chosen.left.append(Left(entry, "replaced_system", by))
         else:
             kept.append(entry)
@@ -195,7 +195,13 @@ def _replace(seen: Seen, by: Entry, replacement: Any) -> None:
         elif block.get("type") == "toolCall":
             name, key = block.get("name"), block.get("id")
             events.append(
-                ToolCall(head, n, key if isinstance(key, str) else None, name if isinstance(name, str) else "", block.get("arguments"))
+                ToolCall(
+                    head,
+                    n,
+                    key if isinstance(key, str) else None,
+                    name if isinstance(name, str) else "",
+                    block.get("arguments"),
+                )
             )
     seen.events, seen.text, seen.edited_by = events, _text(content), by
 

@@ -6,7 +6,7 @@ Its compactor works in memory and writes at most how many messages it dropped, n
 from __future__ import annotations
 
 from ...model import Compaction, Custom, CustomMessage, Message, Meta, ToolResult
-from ..context import Branch, Chosen, ContextRule, Entry, Left, Seen
+from ..context import Branch, Chosen, ContextRule, Entry, Kind, Left, Seen
 
 _DROPPED = "a compaction dropped messages from the context, and the file does not say which: all are shown"
 
@@ -41,7 +41,7 @@ def _discard(held: list[Seen] | None, chosen: Chosen) -> None:
 def _message(entry: Entry, chosen: Chosen) -> Seen | None:
     for event in entry.events:
         if isinstance(event, Message):
-            kind = "compaction_summary" if event.author == "summary" else "message"
+            kind: Kind = "compaction_summary" if event.author == "summary" else "message"
             return Seen(entry, event.role, kind, entry.events)
         if isinstance(event, ToolResult):
             return Seen(entry, "tool_result", "tool_result", entry.events, name=event.name)
