@@ -270,6 +270,17 @@ class TreeRule(msgspec.Struct, frozen=True, kw_only=True):
     first_place: bool = False
 
 
+class BaseRule(msgspec.Struct, frozen=True, kw_only=True):
+    """How a file says that it goes on from within another one. fact: of its first Meta event, an object. session, end,
+    number: its keys for the session it goes on from, the byte in that session's file up to which it holds, and the
+    number of the first record it does not hold."""
+
+    fact: str
+    session: str
+    end: str
+    number: str
+
+
 class TransactionRule(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent frames an append that may stay uncommitted. begin: the name of the Custom event that opens one.
     committed: the fact of the Meta event that closes it."""
@@ -288,9 +299,9 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     projected to. ignored: the labels left out, each with its reason. document: where the records of a whole JSON document
     stand. fold(place, items): the work one file says was done. reconcile(files): with the work of all files of this agent
     at hand, moves what proves to be copied from another file to `left`. tree: how its records point at each other, None
-    where they form no tree. transaction: how an append is framed that may stay uncommitted. recognise(line): a file whose
-    first whole line is this one is a session at all; None where every file of a fitting name is. context: how the agent
-    makes what its model is shown.
+    where they form no tree. transaction: how an append is framed that may stay uncommitted. based: how a file goes on
+    from within another one. recognise(line): a file whose first whole line is this one is a session at all; None where
+    every file of a fitting name is. context: how the agent makes what its model is shown.
     """
 
     name: str
@@ -310,5 +321,6 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     suffixes: tuple[str, ...] = (".jsonl",)
     tree: TreeRule | None = None
     transaction: TransactionRule | None = None
+    based: BaseRule | None = None
     recognise: Callable[[bytes], bool] | None = None
     context: ContextRule = NO_CONTEXT

@@ -159,11 +159,11 @@ def _subagent(scan: FileScan, *, beside: bool) -> Subagent:
     key = stem.rpartition("-")[2] if beside else next(iter(work.sessions))
     firsts = [facts.first for facts in work.sessions.values() if facts.first is not None]
     return Subagent(
-        id=key, path=scan.file.path, task=_task(scan.file), first=iso(min(firsts)) if firsts else None
+        id=key, path=scan.file.path, task=task_of(scan.file), first=iso(min(firsts)) if firsts else None
     )  # fmt: skip
 
 
-def _task(file: SessionFile) -> str | None:
+def task_of(file: SessionFile) -> str | None:
     """The first thing a subagent was told; only the head of its file is read for it."""
     options = msgspec.structs.replace(SCAN_OPTIONS, include=frozenset(("message",)))
     try:
@@ -204,4 +204,4 @@ def _asks(arguments: Any, task: str | None) -> bool:
     return isinstance(arguments, dict) and task in [v for v in arguments.values() if isinstance(v, str)]
 
 
-__all__ = ["SCHEMA", "Show", "ShownFacts", "Subagent", "show"]
+__all__ = ["SCHEMA", "Show", "ShownFacts", "Subagent", "show", "task_of"]

@@ -3,23 +3,27 @@ comes from and those that come from it."""
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
 import msgspec
 
 from ..contract import ReadOptions, ReadSummary
-from ..discover import Discovery, find_sessions
-from ..errors import LineFault
-from ..formats import place_of
-from ..model import Item
+from ..discover import Discovery, SessionFile, find_sessions
+from ..errors import LineFault, SourceError
+from ..formats.base import BaseRule
+from ..model import Item, Meta
 from ..roots import Roots
 from ..titles import read_titles
 from ..views.relations import Relation
-from ..views.threads import TURNS, lineage, thread_node, turns_as_nodes
+from ..views.threads import TURNS, Segment, lineage, thread_node, turns_as_nodes
 from ..views.tree import Tree, tree
 from ..work import FileWork, SessionFacts
 from .identity import merge
 from .overview import iso
 from .peek import peek_files
 from .scan import SCAN_OPTIONS
+from .shown import task_of
 from .whole import Whole, read_whole
 
 SCHEMA = "turnlog.tree/1"
@@ -74,15 +78,16 @@ class TreeView(msgspec.Struct, kw_only=True):
 
 
 class Kin(msgspec.Struct):
-    """Another session of the lineage: its file, and what it was asked first."""
+    """Another session of the lineage: its file, and what names it (its title, else what it was asked first)."""
 
-    path: str
+    file: SessionFile
     facts: SessionFacts
-    title: str | None = None
+    said: str | None = None
 
 
 class SessionTree(msgspec.Struct, kw_only=True):
-    """A session's tree with what the file says of the session. kin: the sessions it is joined to, by id."""
+    """A session's tree with what the file says of the session. kin: the sessions it is joined to, by id. files: where a
+    node stands, if in another file."""
 
     tree: Tree
     agent: str
@@ -93,6 +98,7 @@ class SessionTree(msgspec.Struct, kw_only=True):
     name: str | None = None
     error: str | None = None
     kin: dict[str, Kin] = msgspec.field(default_factory=dict)
+    files: dict[str, str] = msgspec.field(default_factory=dict)
 
     def view(self) -> TreeView:
         """What `turnlog tree --json` prints."""
@@ -119,7 +125,6 @@ class SessionTree(msgspec.Struct, kw_only=True):
     def _node(self, key: str) -> TreeNode:
         node = self.tree.nodes[key]
         record, event = node.record, node.event
-        kin = self.kin.get(key)
         return TreeNode(
             id=key,
             parent=node.parent,
@@ -134,7 +139,7 @@ class SessionTree(msgspec.Struct, kw_only=True):
             line=record.line,
             start=record.start,
             end=record.end,
-            path=None if kin is None else kin.path,
+            path=self.files.get(key),
         )
 
 
@@ -170,8 +175,7 @@ def read_tree(
         view.problems.sort(key=lambda relation: (relation.line, relation.start))
         found.tree = view
     else:
-        found.kin = _kin(whole, facts, discovery)
-        found.tree = _threads(whole, facts, found.kin)
+        _threads(found, whole, discovery, roots)
     return found
 
 
@@ -190,18 +194,25 @@ def _elsewhere(relation: Relation) -> Relation:
     return msgspec.structs.replace(relation, note=True, said=f"{relation.said}; another file may hold it")
 
 
-def _kin(whole: Whole, facts: SessionFacts | None, discovery: Discovery) -> dict[str, Kin]:
+class _Around(msgspec.Struct):
+    """The sessions of an agent around one: by id, and the further files of that one."""
+
+    kin: dict[str, Kin] = msgspec.field(default_factory=dict)
+    further: list[SessionFile] = msgspec.field(default_factory=list)
+
+
+def _around(whole: Whole, own: str, discovery: Discovery) -> _Around:
     """Every other session of the agent, as both ends of its file tell it."""
+    found = _Around()
     others = [file for file in discovery.files if file.agent == whole.format.name and file is not whole.known]
-    found: dict[str, Kin] = {}
     for scan in peek_files(others):
         if scan.work is None or not scan.work.sessions:
             continue
-        own = next(iter(scan.work.sessions.values()))
-        key = own.id
-        if facts is not None and key == facts.id:  # a further file of this session
-            key = place_of(scan.file.path).stem or scan.file.path
-        found.setdefault(key, Kin(scan.file.path, own))
+        facts = next(iter(scan.work.sessions.values()))
+        if facts.id == own:
+            found.further.append(scan.file)
+        else:
+            found.kin.setdefault(facts.id, Kin(scan.file, facts))
     return found
 
 
@@ -213,36 +224,79 @@ def _how(facts: SessionFacts) -> str:
     return "subagent" if facts.parent else "fork" if facts.forked_from else "session"
 
 
-def _threads(whole: Whole, facts: SessionFacts | None, kin: dict[str, Kin]) -> Tree:
+def _threads(found: SessionTree, whole: Whole, discovery: Discovery, roots: Roots | None) -> None:
     """The tree of sessions around this one, with this one's own turns."""
+    facts = found.facts
     own = facts.id if facts is not None else whole.place.stem or whole.place.name
-    parents = {key: _parent(one.facts) if one.facts.id != own else own for key, one in kin.items()}
+    around = _around(whole, own, discovery)
+    files, segments = _segments(whole, own, around.further)
+    turns, leaf, where = turns_as_nodes(segments, own)
+    found.files = {key: files[n] for key, n in where.items() if files[n] != found.path}
+    parents = {key: _parent(one.facts) for key, one in around.kin.items()}
     parents[own] = _parent(facts) if facts is not None else None
     first = next((item.record for item in whole.items if not isinstance(item, LineFault)), None)
-    turns, leaf = turns_as_nodes(whole.items, own)
     items: list[Item] = []
     for key in lineage(own, parents):
         if key == own:
             items.append(thread_node(own, parents[own], _how(facts) if facts is not None else "session", first))
             items += turns
-        elif key in kin:
-            one = kin[key].facts
-            node = thread_node(key, parents[key], "segment" if one.id == own else _how(one))
-            node.record.at = one.first
-            items.append(node)
-    there = {item.record.id for item in items if not isinstance(item, LineFault)}
-    for key in kin.keys() - there:
-        del kin[key]
-    view = tree(items, TURNS, leaf=leaf)
-    view.problems = [_not_at_home(relation) for relation in view.problems]
-    return view
+        elif (one := around.kin.get(key)) is not None:
+            found.kin[key] = one
+            found.files[key] = one.file.path
+            items.append(thread_node(key, parents[key], _how(one.facts), at=one.facts.first))
+    titles = read_titles(roots, list(found.kin), collect=True).texts if roots is not None else {}
+    for key, one in found.kin.items():
+        one.said = titles.get(key) or one.facts.first_prompt or (task_of(one.file) if one.facts.parent else None)
+    found.tree = tree(items, TURNS, leaf=leaf)
+    # Every node here is a session, or one's turn: that they are not all of one is no news.
+    found.tree.problems = [_of_sessions(r) for r in found.tree.problems if r.kind != "cross-session"]
 
 
-def _not_at_home(relation: Relation) -> Relation:
+def _of_sessions(relation: Relation) -> Relation:
     if relation.kind != "missing-parent":
         return relation
     said = "the session it comes from is not among those found"
     return msgspec.structs.replace(relation, note=True, said=said)
+
+
+def _segments(whole: Whole, own: str, further: list[SessionFile]) -> tuple[list[str], list[Segment]]:
+    """The files a session is written in, the first one first: a file that goes on from within an earlier one of the same
+    session leaves the rest of that behind. A file in a second place is no segment."""
+    rule = whole.format.based
+    if rule is None:
+        return [whole.place.name], [Segment(whole.items)]
+    wholes = [(whole.place.name, whole.items)]
+    for file in further:
+        with suppress(SourceError):
+            wholes.append((file.path, read_whole(file.path, agent=file.agent).items))
+    based = [(_base(items, rule, own), path, items) for path, items in wholes]
+    based.sort(key=lambda one: (one[0] is not None, os.path.basename(one[1])))
+    files: list[str] = []
+    segments: list[Segment] = []
+    numbers: list[int] = []
+    for base, path, items in based:
+        if base is None:
+            if segments:
+                continue
+            segments.append(Segment(items))
+        else:
+            # It goes on from the latest file that holds the record before it.
+            of = next((n for n in reversed(range(len(numbers))) if numbers[n] < base[1]), None)
+            segments.append(Segment(items, of, base[0]))
+        files.append(path)
+        numbers.append(base[1] if base is not None else 0)
+    return files, segments
+
+
+def _base(items: list[Item], rule: BaseRule, own: str) -> tuple[int, int] | None:
+    """The byte and the number of the record up to which an earlier file of the same session holds; None for a file that
+    goes on from none, or from another session's."""
+    meta = next((item for item in items if isinstance(item, Meta)), None)
+    fact = (meta.facts or {}).get(rule.fact) if meta is not None else None
+    if not isinstance(fact, dict) or fact.get(rule.session) != own:
+        return None
+    end, number = fact.get(rule.end), fact.get(rule.number)
+    return (end, number) if isinstance(end, int) and isinstance(number, int) else None
 
 
 __all__ = ["SCHEMA", "Kin", "SessionTree", "TreeNode", "TreeView", "read_tree"]

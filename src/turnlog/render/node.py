@@ -166,7 +166,9 @@ def _custom_message(event: CustomMessage, _: Node) -> Said:
 
 
 def _turn(event: Turn, _: Node) -> Said:
-    return Said("turn", "turn", f"{event.state}" if event.state != "started" else "(nobody typed anything)", shown=True)
+    if event.state == "started":
+        return Said("turn", "turn", "(nobody typed anything)", shown=True)
+    return Said("turn", "turn", event.state, shown=event.state != "completed")
 
 
 def _thread(event: Thread, _: Node) -> Said:

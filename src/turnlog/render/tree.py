@@ -23,6 +23,7 @@ from .text import (
     cells,
     counted,
     cut,
+    first_line,
     grouped,
     home_short,
     middle_cut,
@@ -204,7 +205,7 @@ class _Drawing:
         remarks = self._remarks(key, node, first)
         who = padded(told.who, _WHO)
         head = f"{rail}{mark} "
-        text = told.text
+        text = told.text or self._session(key)
         remark = ", ".join(word for word, _ in remarks)
         room = self._room(frame, cells(remark) + 2 if remark else 0)
         text = text if room is None else cut(text, room)
@@ -223,6 +224,11 @@ class _Drawing:
                 line += [(", ", "quiet")] * bool(n) + [(word, tone)]
         return line
 
+    def _session(self, key: str) -> str:
+        """What names another session."""
+        kin = self.found.kin.get(key)
+        return first_line(kin.said or "", 240) if kin is not None else ""
+
     def _remarks(self, key: str, node: Node, first: str | None) -> list[tuple[str, str]]:
         """What is to be known of a node beside what it says."""
         view, found = self.view, []
@@ -235,11 +241,9 @@ class _Drawing:
         if node.state == "beside":
             found.append(("beside", "quiet"))
         if key in view.orphans:
-            found.append(("its parent is not here", "trouble"))
+            found.append(("orphan", "trouble"))
         if key in view.cut:
-            found.append(("parents lead in a circle", "trouble"))
-        if node.joined:
-            found.append(("a new root in the file", "quiet"))
+            found.append(("circle cut here", "trouble"))
         label = view.labels.get(key)
         if label is not None:
             found.append((f'label "{one_line(label, 24)}"', "people"))
@@ -267,7 +271,7 @@ _MOST_COUNTED = 10_000
 
 def _names(view: Tree) -> dict[str, str]:
     """Ids at their shortest, eight letters or more: what stands on a screen can be told apart."""
-    return {key: one_line(name, 24) for key, name in unique_prefixes(list(view.nodes), 8).items()}
+    return {key: one_line(name, 20) for key, name in unique_prefixes(list(view.nodes), 8).items()}
 
 
 def _sizes(view: Tree) -> dict[str, int]:

@@ -7,6 +7,7 @@ the last one that stands. What comes out here goes into `tree` like any other it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import ClassVar
 
 import msgspec
@@ -27,65 +28,97 @@ class Thread(Event, gc=False):
     kind: ClassVar[str] = "thread"
 
 
-def thread_node(key: str, parent: str | None, how: str, record: Record | None = None) -> Thread:
-    """A session's own node; `record` where it begins, None where that is another file."""
-    where = (record.line, record.start, record.end) if record is not None else (0, 0, 0)
-    head = Record(*where, how, id=key, parent_id=parent, session_id=key, sidechain=how == "subagent")
+def thread_node(
+    key: str, parent: str | None, how: str, record: Record | None = None, at: datetime | None = None
+) -> Thread:
+    """A session's own node; `record` where it begins, None (and `at`, its first time) where that is another file."""
+    head = Record(0, 0, 0, how, at, id=key, parent_id=parent, session_id=key, sidechain=how == "subagent")
     if record is not None:
-        head.at, head.at_text = record.at, record.at_text
+        head.line, head.start, head.end, head.at, head.at_text = (
+            record.line, record.start, record.end, record.at, record.at_text,
+        )  # fmt: skip
     return Thread(head, 0, how)
 
 
+class Segment(msgspec.Struct):
+    """One file of a session: its items, and, where it goes on from within an earlier file, the place of that one in the
+    list of files and the byte up to which it holds."""
+
+    items: list[Item]
+    of: int | None = None
+    until: int = 0
+
+
 class _Chain:
-    """The turns so far, and those of them that stand."""
+    """The nodes so far, and those of them that stand."""
 
     def __init__(self, base: str) -> None:
         self.base = base
         self.nodes: list[tuple[Record, list[Event]]] = []
-        self.known: set[str] = {base}
-        self.standing: list[tuple[str, bool]] = []  # id, and whether it is a turn
+        self.turns: dict[str, bool] = {}  # whether a node is a turn
+        self.files: list[list[int]] = []  # the nodes of each file
+        self.standing: list[str] = []
 
     @property
     def leaf(self) -> str:
-        return self.standing[-1][0] if self.standing else self.base
+        return self.standing[-1] if self.standing else self.base
 
     def add(self, name: str, record: Record, kind: str, event: Event, *, turn: bool) -> None:
         """A node after the last one that stands. An id that was there before gets a number."""
         key, n = name, 1
-        while key in self.known:
+        while key in self.turns or key == self.base:
             n += 1
             key = f"{name}-{n}"
-        self.known.add(key)
+        self.turns[key] = turn
         head = msgspec.structs.replace(record, type=kind, id=key, parent_id=self.leaf, sidechain=False)
+        self.files[-1].append(len(self.nodes))
         self.nodes.append((head, [event]))
-        self.standing.append((key, turn))
+        self.standing.append(key)
 
     def back(self, count: int) -> None:
         """So many turns are taken back, with what stands after them."""
         while count > 0 and self.standing:
-            count -= self.standing.pop()[1]
+            count -= self.turns[self.standing.pop()]
+
+    def begin(self, segment: Segment) -> None:
+        """A further file: what stands is what stood at the byte it goes on from."""
+        if segment.of is not None:
+            heads = {head.id: head for head, _ in self.nodes}
+            before = [self.nodes[n][0] for n in self.files[segment.of] if self.nodes[n][0].end <= segment.until]
+            at = before[-1] if before else None
+            standing: list[str] = []
+            while at is not None:
+                standing.append(at.id or "")
+                at = heads.get(at.parent_id)
+            self.standing = standing[::-1]
+        self.files.append([])
 
     @property
     def open(self) -> str | None:
         """The id of the turn under way."""
-        return self.nodes[-1][0].id if self.nodes and self.standing and self.standing[-1][1] else None
+        last = self.nodes[-1][0].id if self.nodes and self.files[-1] else None
+        return last if last is not None and self.standing and self.standing[-1] == last and self.turns[last] else None
 
 
-def turns_as_nodes(items: list[Item], base: str) -> tuple[list[Item], str]:
-    """The turns and compactions of a session as items with ids, and the leaf. base: the node the first one hangs on."""
-    framed = any(item.__class__ is Turn and item.state == "started" for item in items)
+def turns_as_nodes(segments: list[Segment], base: str) -> tuple[list[Item], str, dict[str, int]]:
+    """The turns and compactions of a session as items with ids, the leaf, and in which of the files each id stands.
+    base: the node the first one hangs on."""
     chain = _Chain(base)
-    for item in items:
-        if isinstance(item, Turn):
-            _frame(chain, item)
-        elif isinstance(item, Compaction):
-            chain.add(f"compaction-{item.line}", item.record, "compaction", item, turn=False)
-        elif isinstance(item, Message) and item.author in OPENS and item.role in ("user", "system"):
-            if not framed:
-                chain.add(f"turn-{item.line}", item.record, "turn", item, turn=True)
-            elif chain.nodes and chain.open is not None:
-                chain.nodes[-1][1].append(item)
-    return list(_items(chain)), chain.leaf
+    for segment in segments:
+        chain.begin(segment)
+        framed = any(item.__class__ is Turn and item.state == "started" for item in segment.items)
+        for item in segment.items:
+            if isinstance(item, Turn):
+                _frame(chain, item)
+            elif isinstance(item, Compaction):
+                chain.add(f"compaction-{item.line}", item.record, "compaction", item, turn=False)
+            elif isinstance(item, Message) and item.author in OPENS and item.role in ("user", "system"):
+                if not framed:
+                    chain.add(f"turn-{item.line}", item.record, "turn", item, turn=True)
+                elif chain.open is not None:
+                    chain.nodes[-1][1].append(item)
+    where = {chain.nodes[n][0].id or "": file for file, held in enumerate(chain.files) for n in held}
+    return list(_items(chain)), chain.leaf, where
 
 
 def _frame(chain: _Chain, event: Turn) -> None:
@@ -95,7 +128,7 @@ def _frame(chain: _Chain, event: Turn) -> None:
             chain.add(event.turn_id or f"turn-{event.line}", event.record, "turn", event, turn=True)
     elif event.state in ("rolled_back", "reverted"):
         chain.back(event.count or 0)
-    elif chain.nodes and event.state in ("aborted", "failed"):
+    elif chain.open is not None and event.state in ("aborted", "failed"):
         chain.nodes[-1][1].append(event)
 
 
@@ -103,7 +136,8 @@ def _items(chain: _Chain) -> Iterator[Item]:
     """Each node's events under its own head, what a person said first."""
     for head, events in chain.nodes:
         asked = [event for event in events if isinstance(event, Message)][:1]
-        for event in (*asked, *(event for event in events if not isinstance(event, Message))):
+        frame = [event for event in events if not isinstance(event, Message)]
+        for event in (*asked, *frame):
             yield msgspec.structs.replace(event, record=head)
 
 
@@ -129,4 +163,4 @@ def lineage(own: str, parents: dict[str, str | None]) -> Iterable[str]:
     return found
 
 
-__all__ = ["TURNS", "Thread", "lineage", "thread_node", "turns_as_nodes"]
+__all__ = ["TURNS", "Segment", "Thread", "lineage", "thread_node", "turns_as_nodes"]
