@@ -18,9 +18,9 @@ from ..contract import Place, ReadOptions
 from ..errors import FaultKind, Problem
 from ..jsontext import NotANumber
 from ..model import Event, Item
+from ..seen import NO_CONTEXT, ContextRule
 from ..typed import P, Part, Schema, found_name, raw_name
 from ..work import FileWork
-from .context import NO_CONTEXT, ContextRule
 
 
 class Refused(Exception):

@@ -12,9 +12,9 @@ from ..discover import Discovery, SessionFile, find_sessions
 from ..errors import SourceError
 from ..formats import place_of
 from ..formats.base import Format
-from ..formats.context import BaseRule, Entry
 from ..raw import RawRecord, read_raw
 from ..roots import Roots
+from ..seen import BaseRule, Entry
 from ..source import CHUNK, Source, opened
 from ..views.context import Context, ContextRow, InUse, LeftOut, context, entries_of
 from ..zstd import Unpacked

@@ -16,7 +16,6 @@ import msgspec
 
 from ..errors import LineFault, TurnlogError
 from ..formats.base import Format
-from ..formats.context import Branch, Chosen, ContextRule, Entry, Kind, Left, Reason, Seen
 from ..model import (
     CustomMessage,
     Event,
@@ -31,6 +30,7 @@ from ..model import (
     ToolResult,
     Usage,
 )
+from ..seen import Branch, Chosen, ContextRule, Entry, Kind, Left, Reason, Seen
 from .tree import Tree, tree
 
 

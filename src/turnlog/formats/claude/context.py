@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ...model import Compaction, Custom, Image, Message, Thinking, ToolCall, ToolResult
-from ..context import Branch, Chosen, ContextRule, Entry, Left, Seen
+from ...seen import Branch, Chosen, ContextRule, Entry, Left, Seen
 
 
 class _Preserved(msgspec.Struct, gc=False):

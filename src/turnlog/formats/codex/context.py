@@ -24,8 +24,8 @@ from ...model import (
     ToolResult,
     Turn,
 )
+from ...seen import BaseRule, Branch, Chosen, ContextRule, Entry, Kind, Left, Seen
 from ..base import Aside, Refused
-from ..context import BaseRule, Branch, Chosen, ContextRule, Entry, Kind, Left, Seen
 from .items import ITEMS
 from .lines import LABELS, SCHEMA
 from .session import CodexSession, named

@@ -22,7 +22,7 @@ from ...model import (
     ToolCall,
     ToolResult,
 )
-from ..context import Branch, Chosen, ContextRule, Entry, Kind, Left, Seen
+from ...seen import Branch, Chosen, ContextRule, Entry, Kind, Left, Seen
 from .types import ENTRY_TYPES
 
 

@@ -6,7 +6,7 @@ Its compactor works in memory and writes at most how many messages it dropped, n
 from __future__ import annotations
 
 from ...model import Compaction, Custom, CustomMessage, Message, Meta, ToolResult
-from ..context import Branch, Chosen, ContextRule, Entry, Kind, Left, Seen
+from ...seen import Branch, Chosen, ContextRule, Entry, Kind, Left, Seen
 
 _DROPPED = "a compaction dropped messages from the context, and the file does not say which: all are shown"
 

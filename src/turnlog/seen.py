@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from ..model import Event, Record
+from .model import Event, Record
 
 Kind = Literal[
     "message",  # what a person or the model said
