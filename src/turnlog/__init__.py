@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .formats.swink.entries import SessionEntry, messages
     from .history import HistoryEntry, history_files, read_history
     from .jsontext import clean
+    from .ledger.context import SessionContext, session_context
     from .ledger.identity import Ledger, merge
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
@@ -86,6 +87,7 @@ _ROOMS: dict[str, str] = {
     "formats.swink.entries": "SessionEntry messages",
     "history": "HistoryEntry history_files read_history",
     "jsontext": "clean",
+    "ledger.context": "SessionContext session_context",
     "ledger.identity": "Ledger merge",
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
@@ -141,6 +143,7 @@ __all__ = [
     "Record",
     "Roots",
     "Semantics",
+    "SessionContext",
     "SessionEntry",
     "SessionFile",
     "SessionName",
@@ -178,6 +181,7 @@ __all__ = [
     "scan_file",
     "scan_files",
     "schema",
+    "session_context",
     "survey",
 ]
 
