@@ -91,7 +91,16 @@ def test_a_wrong_output_does_not_pass():
 
 @pytest.mark.parametrize(
     "command",
-    [["overview"], ["list"], ["check"], ["history"], ["titles"], ["demo"], ["show", str(CLAUDE)], ["context", str(CLAUDE)]],
+    [
+        ["overview"],
+        ["list"],
+        ["check"],
+        ["history"],
+        ["titles"],
+        ["demo"],
+        ["show", str(CLAUDE)],
+        ["context", str(CLAUDE)],
+    ],
     ids=" ".join,
 )
 def test_what_a_command_prints_keeps_its_schema(command, tmp_path):
