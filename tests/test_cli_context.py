@@ -49,7 +49,7 @@ def test_a_message_is_one_line_with_its_place_its_size_who_and_its_first_words(c
     lines = told(capsysbinary, "context", file)
 
     assert lines[1:3] == ["what the model was shown at u2 (line 2)", "2 messages, 21 characters"]
-    assert [row.split() for row in lines[5:7]] == [
+    assert [row.split() for row in lines[6:8]] == [
         ["1", "12", "user", "first"],
         ["2", "9", "user", "red\N{REPLACEMENT CHARACTER}"],
     ]
@@ -80,7 +80,7 @@ def test_limit_leaves_out_what_stands_above_and_says_so(capsysbinary, tmp_path):
     lines = told(capsysbinary, "context", file, "--limit", "2")
 
     assert "3 messages above left out (--limit)" in lines
-    assert [row.split()[-1] for row in lines if row.split()[-1:] and row.split()[-1].startswith("w")] == ["w3", "w4"]
+    assert [row.split()[-1] for row in lines if row.endswith(("w0", "w1", "w2", "w3", "w4"))] == ["w3", "w4"]
 
 
 def test_what_was_left_out_is_counted_by_its_reason(capsysbinary, tmp_path):
@@ -101,7 +101,7 @@ def test_what_was_left_out_is_counted_by_its_reason(capsysbinary, tmp_path):
     )
     lines = told(capsysbinary, "context", file)
 
-    assert "left out: 2 older than their compaction keeps; 1 mark of a compaction" in lines
+    assert "left out: 2 older than the compaction keeps; 1 mark of a compaction" in lines
     assert any(row.split()[2:] == ["summary", "the", "story", "so", "far"] for row in lines)
 
 

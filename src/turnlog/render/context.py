@@ -19,7 +19,7 @@ _WHO = {
 """What a message is called, where that is another word than its kind."""
 
 _REASONS = {
-    "compacted": ("older than its compaction keeps", "older than their compaction keeps"),
+    "compacted": ("older than the compaction keeps", "older than the compaction keeps"),
     "older_compaction": ("compaction after which another one came", "compactions after which another one came"),
     "boundary": ("mark of a compaction", "marks of compactions"),
     "replaced_system": ("set of older instructions", "sets of older instructions"),
@@ -52,9 +52,11 @@ def context_lines(
     if limit is not None and len(rows) > limit:
         yield plain(f"{counted(len(rows) - limit, 'message')} above left out (--limit)", "quiet")
         rows = rows[len(rows) - limit :]
-    lines = max((len(grouped(row.line)) for row in rows), default=0)
-    sizes = max((len(grouped(row.characters)) for row in rows), default=0)
+    lines = max(len("line"), *(len(grouped(row.line)) for row in rows), 0)
+    sizes = max(len("chars"), *(len(grouped(row.characters)) for row in rows), 0)
     names = max((len(_who(row)) for row in rows), default=0)
+    if rows:
+        yield plain(f"{'line':>{lines}}  {'chars':>{sizes}}  who", "quiet")
     file = None
     for row in rows:
         if row.file != file:
