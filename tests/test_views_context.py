@@ -276,6 +276,20 @@ def test_a_chain_of_fifty_thousand_entries_is_walked_without_a_stack():
     assert time.process_time() - begun < 20
 
 
+@pytest.mark.parametrize(
+    "spoil", [("rules", "\\ud83d rules"), ("rules", "\xff rules"), ('"sections"', '"stray":NaN,"sections"')]
+)
+def test_instructions_inside_a_damaged_compaction_are_still_shown(spoil):
+    system = {"role": "system", "content": "", "sections": {"a": "rules"}}
+    good = pi(
+        ("c1", "compaction", {"summary": "sum", "firstKeptEntryId": "c1", "tokensBefore": 9, "systemMessage": system})
+    )
+    view = shown("pi", good.replace(*(part.encode("latin-1") for part in spoil)))
+
+    assert [row.role for row in view.context] == ["system", "compactionSummary"]
+    assert view.context[0].text.endswith("rules")
+
+
 # -- Claude Code
 
 
@@ -454,6 +468,13 @@ def test_reminders_in_the_persons_role_rise_above_the_prompt_they_were_made_for(
     assert view.silent == {"attachment": 1}
 
 
+def test_the_effort_of_the_last_answer_is_the_thinking_level():
+    data = user("u1") + answer("a1", "u1", text("one"), effort="high") + user("u2", "a1")
+    data += answer("a2", "u2", text("two"), message="m2", effort="low") + answer("a3", "a2", text("x"), message="m3")
+
+    assert [shown("claude", data, at).thinking_level for at in ("u1", "u2", "a2", "a3")] == [None, "high", "low", None]
+
+
 def test_a_subagents_lines_in_the_same_file_are_none_of_the_main_context():
     data = (
         user("u1")
@@ -530,6 +551,15 @@ def test_a_compaction_puts_its_own_history_in_the_place_of_all_before():
         (n, "compacted", 6) for n in (2, 3, 4, 5)
     ]
     assert [row.kind for row in shown("codex", data, "5").context] == ["system", "message", "message", "tool_result"]
+
+
+def test_an_item_inside_a_compaction_is_read_as_far_as_it_can_be_and_an_unknown_one_is_a_doubt():
+    history = [message("user", "LONE"), {**message("user", "two"), "id": 7}, {"type": "hologram"}, 7]
+    data = codex(compacted(message="", replacement_history=history)).replace(b"LONE", b"\\ud83d")
+    view = shown("codex", data)
+
+    assert [row.text for row in view.context] == ["\ud83d", "two"]
+    assert len(view.doubts) == 1
 
 
 def test_a_compaction_without_history_is_built_as_the_client_does_and_the_doubt_is_told():

@@ -11,7 +11,9 @@ from typing import Literal
 
 import msgspec
 
+from .jsontext import TextError
 from .model import Event, Record
+from .typed import P, Part
 
 Kind = Literal[
     "message",  # what a person or the model said
@@ -76,11 +78,13 @@ class Left(msgspec.Struct):
 
 class Chosen(msgspec.Struct):
     """What a rule chose. left: what might have been shown and was not, in any order. doubts: what the file does not tell,
-    a sentence each. Every entry that stands in neither says nothing to a model."""
+    a sentence each. level: the thinking level, where no event says it. Every entry that stands in neither list says nothing
+    to a model."""
 
     seen: list[Seen] = msgspec.field(default_factory=list)
     left: list[Left] = msgspec.field(default_factory=list)
     doubts: list[str] = msgspec.field(default_factory=list)
+    level: str | None = None
 
 
 class Branch(msgspec.Struct):
@@ -113,6 +117,18 @@ class ContextRule(msgspec.Struct, frozen=True, kw_only=True):
     provider: str | None = None
     effort: str | None = None
     base: BaseRule | None = None
+
+
+def look(part: Part[P], data: bytes) -> P | None:
+    """What a record's bytes hold beside its events. A field that does not fit is unknown; None where nothing can be had."""
+    try:
+        return part.fast(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        pass
+    try:
+        return part.fit(data.decode(errors="replace").encode(), "$")[0]
+    except (TextError, ValueError):
+        return None
 
 
 def _nothing(_: Branch) -> Chosen:

@@ -156,7 +156,9 @@ def context(
         view.leaf, view.line = leaf.record.id, leaf.record.line
     view.branch = [entry.record.id for entry in chain if entry.record.id is not None]
     _in_use(chain, rule, view)
-    _fill(view, along, rule.choose(Branch(along, again, loose)))
+    chosen = rule.choose(Branch(along, again, loose))
+    view.thinking_level = chosen.level or view.thinking_level
+    _fill(view, along, chosen)
     return view
 
 
@@ -199,7 +201,8 @@ def entry_at(entries: list[Entry], word: str) -> Entry:
 
 def _node_at(entries: list[Entry], nodes: Tree, at: str | None) -> Entry | None:
     """The entry the branch is to end at."""
-    known = [entry for entry in entries if entry.record.id is not None]
+    table = nodes.nodes
+    known = [e for e in entries if e.record.id in table and table[e.record.id].record is e.record]
     if at is not None:
         return entry_at(known, at)
     return next((entry for entry in reversed(known) if entry.record.id == nodes.leaf), None)

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from ...model import Compaction, Custom, Image, Message, Thinking, ToolCall, ToolResult
-from ...seen import Branch, Chosen, ContextRule, Entry, Left, Seen
+from ...seen import Branch, Chosen, ContextRule, Entry, Left, Seen, look
+from ...typed import Part
 
 
 class _Preserved(msgspec.Struct, gc=False):
@@ -34,10 +35,6 @@ class _Rendered(msgspec.Struct, gc=False):
     content: Any = None
 
 
-class _Attached(msgspec.Struct, gc=False):
-    type: str | None = None
-
-
 class _Again(msgspec.Struct, gc=False):
     """What a record holds that no event says, and the context needs."""
 
@@ -45,10 +42,10 @@ class _Again(msgspec.Struct, gc=False):
     isApiErrorMessage: bool | None = None
     rendered: list[_Rendered] | None = None
     renderedRole: str | None = None
-    attachment: _Attached | None = None
+    effort: str | None = None
 
 
-_again = msgspec.json.Decoder(_Again).decode
+_AGAIN: Part[_Again] = Part(_Again)
 _NOTHING = _Again()
 
 
@@ -64,11 +61,20 @@ def choose(branch: Branch) -> Chosen:
         if one is not None:
             seen.append(one)
     chosen.seen = _risen(seen)
+    chosen.level = _effort(branch)
     if any(entry.record.type == "fork-context-ref" for entry in branch.loose):
         chosen.doubts.append(_FORKED)
     if any(isinstance(event, Custom) and event.name == _CLEARED for entry in shown for event in entry.events):
         chosen.doubts.append(_SHORTENED)
     return chosen
+
+
+def _effort(branch: Branch) -> str | None:
+    """How hard the model was to think, by the last answer that says it (2.1.212 on)."""
+    for entry in reversed(branch.entries):
+        if any(isinstance(event, Message) and event.author == "agent" for event in entry.events):
+            return _read(entry, branch).effort
+    return None
 
 
 _CLEARED = "system:microcompact_boundary"
@@ -77,10 +83,7 @@ _SHORTENED = "the client took older results out of the context, and the file doe
 
 
 def _read(entry: Entry, branch: Branch) -> _Again:
-    try:
-        return _again(branch.again(entry))
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return _NOTHING
+    return look(_AGAIN, branch.again(entry)) or _NOTHING
 
 
 def _since_compaction(branch: Branch, chosen: Chosen) -> list[Entry]:

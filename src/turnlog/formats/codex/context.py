@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ...contract import Place, ReadOptions
+from ...jsontext import value_of
 from ...model import (
     Compaction,
     CustomMessage,
@@ -24,7 +25,8 @@ from ...model import (
     ToolResult,
     Turn,
 )
-from ...seen import BaseRule, Branch, Chosen, ContextRule, Entry, Kind, Left, Seen
+from ...seen import BaseRule, Branch, Chosen, ContextRule, Entry, Kind, Left, Seen, look
+from ...typed import Part
 from ..base import Aside, Refused
 from .items import ITEMS
 from .lines import LABELS, SCHEMA
@@ -43,8 +45,8 @@ class _Numbered(msgspec.Struct, gc=False):
     ordinal: int | None = None
 
 
-_compacted = msgspec.json.Decoder(_Compacted).decode
-_numbered = msgspec.json.Decoder(_Numbered).decode
+_COMPACTED: Part[_Compacted] = Part(_Compacted)
+_NUMBERED: Part[_Numbered] = Part(_Numbered)
 
 _REBUILT = (
     "this version does not write what its compaction kept: shown are the first instructions, the person's messages and "
@@ -103,11 +105,8 @@ def _compact(entry: Entry, about: Compaction, now: list[Seen], branch: Branch, c
     for one in now:
         if one.entry.events and not any(event.__class__ is Compaction for event in one.entry.events):
             chosen.left.append(Left(one.entry, "compacted", entry))
-    try:
-        payload = _compacted(branch.again(entry)).payload
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        payload = None
-    history = payload.replacement_history if payload is not None else None
+    found = look(_COMPACTED, branch.again(entry))
+    history = found.payload.replacement_history if found is not None and found.payload is not None else None
     if history is None:
         return _rebuilt(entry, about, now, chosen)
     session = CodexSession(Place(name="", stem=""), ReadOptions())
@@ -115,7 +114,8 @@ def _compact(entry: Entry, about: Compaction, now: list[Seen], branch: Branch, c
     for raw in history:
         seen = _inside(raw, entry, session)
         if seen is None:
-            chosen.doubts.append(_UNREAD)
+            if _UNREAD not in chosen.doubts:
+                chosen.doubts.append(_UNREAD)
         elif isinstance(seen, Seen):
             if about.summary and any(isinstance(e, Message) and e.text == about.summary for e in seen.events):
                 seen.kind = "compaction_summary"
@@ -125,10 +125,7 @@ def _compact(entry: Entry, about: Compaction, now: list[Seen], branch: Branch, c
 
 def _inside(raw: msgspec.Raw, entry: Entry, session: CodexSession) -> Seen | Aside | None:
     """One item that stands inside a compaction; an Aside for one that says nothing, None for one that cannot be read."""
-    try:
-        item: Any = SCHEMA.first(raw)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
+    item = _item(bytes(raw))
     label = LABELS.get(item.__class__)
     head = msgspec.structs.replace(entry.record, type="response_item")
     if label in ("response_item:compaction", "response_item:context_compaction"):
@@ -140,6 +137,18 @@ def _inside(raw: msgspec.Raw, entry: Entry, session: CodexSession) -> Seen | Asi
     if project is None:
         return None
     return _projected(project, item, entry, head, session)
+
+
+def _item(raw: bytes) -> Any:
+    """An item as the struct of its type; what does not fit is unknown in it. None for what is no item."""
+    try:
+        return SCHEMA.first(raw)
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        return SCHEMA.fit(value_of(raw)).record
+    except (ValueError, TypeError, AttributeError):
+        return None
 
 
 def _projected(project: Any, item: Any, entry: Entry, head: Record, session: CodexSession) -> Seen | None:
@@ -194,10 +203,8 @@ def _base(entries: list[Entry]) -> tuple[str, int] | None:
 
 
 def _ordinal(record: bytes) -> int | None:
-    try:
-        return _numbered(record).ordinal
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
+    found = look(_NUMBERED, record)
+    return None if found is None else found.ordinal
 
 
 CONTEXT = ContextRule(

@@ -22,7 +22,8 @@ from ...model import (
     ToolCall,
     ToolResult,
 )
-from ...seen import Branch, Chosen, ContextRule, Entry, Kind, Left, Seen
+from ...seen import Branch, Chosen, ContextRule, Entry, Kind, Left, Seen, look
+from ...typed import Part
 from .types import ENTRY_TYPES
 
 
@@ -38,7 +39,7 @@ class _Holder(msgspec.Struct, gc=False):
     systemMessage: _System | None = None
 
 
-_holder = msgspec.json.Decoder(_Holder).decode
+_HOLDER: Part[_Holder] = Part(_Holder)
 
 
 def choose(branch: Branch) -> Chosen:
@@ -157,11 +158,8 @@ def _messages(entry: Entry, branch: Branch, chosen: Chosen) -> list[Seen]:
 
 def _instructions(entry: Entry, branch: Branch, *, own: bool) -> str | None:
     """The text of instructions: what is said outright, then each section; None where the entry holds none."""
-    try:
-        found = _holder(branch.again(entry))
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
-    system = found.message if own else found.systemMessage
+    found = look(_HOLDER, branch.again(entry))
+    system = None if found is None else found.message if own else found.systemMessage
     if system is None:
         return None
     texts = [_text(system.content)]
