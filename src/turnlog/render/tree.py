@@ -99,7 +99,9 @@ class _Drawing:
         self.names = _names(self.view)
         self.ids = max((cells(name) for name in self.names.values()), default=0)
         self.branch = set(self.view.branch)
+        self.odd = dict.fromkeys(self.view.orphans, "orphan") | dict.fromkeys(self.view.cut, "circle cut here")
         self.sizes = _sizes(self.view)
+        self.tokens = _tokens(self.view)
         self.answers = _answers(self.view)
 
     def lines(self) -> Iterator[Line]:
@@ -128,7 +130,8 @@ class _Drawing:
                     limit = len(starts) if self.style.full else BRANCHES
                     drawn, left = _some(starts, self.sizes, self.branch, limit)
                     if left:
-                        yield from self._left(frame, left, last=key not in self.view.onward)
+                        said = _more(left, self.sizes, "more branch", "more branches")
+                        yield plain(f"{frame.lead}├╌ … {said}", "quiet")
                     # The stack gives the last one first.
                     for n, start in enumerate(reversed(drawn)):
                         ends = n == 0 and key not in self.view.onward
@@ -149,10 +152,6 @@ class _Drawing:
         if frame.level >= LEVELS:
             return _Frame(start, frame.lead, frame.level, "├─", [])
         return _Frame(start, frame.lead + ("  " if ends else "│ "), frame.level + 1, "└─" if ends else "├─", [])
-
-    def _left(self, frame: _Frame, left: list[str], *, last: bool) -> Iterator[Line]:
-        _ = last
-        yield [(f"{frame.lead}├╌ ", "quiet"), (f"… {_more(left, self.sizes, 'more branch', 'more branches')}", "quiet")]
 
     def _node(self, frame: _Frame, key: str, *, turned: bool) -> Iterator[Line]:
         """A node's line, or nothing yet where it is one of a run."""
@@ -240,10 +239,8 @@ class _Drawing:
             found += [(word, "quiet") for word in self._left_words(key)]
         if node.state == "beside":
             found.append(("beside", "quiet"))
-        if key in view.orphans:
-            found.append(("orphan", "trouble"))
-        if key in view.cut:
-            found.append(("circle cut here", "trouble"))
+        if key in self.odd:
+            found.append((self.odd[key], "trouble"))
         label = view.labels.get(key)
         if label is not None:
             found.append((f'label "{one_line(label, 24)}"', "people"))
@@ -251,7 +248,7 @@ class _Drawing:
 
     def _left_words(self, key: str) -> list[str]:
         size = self.sizes[key]
-        tokens = _tokens(self.view, key) if size <= _MOST_COUNTED else 0
+        tokens = self.tokens.get(key, 0)
         words = ["left"] if size == 1 else [f"left, {counted(size, 'entry', 'entries')}"]
         return words + ([f"{short(tokens)} tokens"] if tokens else [])
 
@@ -264,9 +261,6 @@ class _Drawing:
     def _cut(self, text: str, frame: _Frame, more: int) -> str:
         room = self._room(frame, more)
         return text if room is None else cut(text, room + _WHO + 1)
-
-
-_MOST_COUNTED = 10_000
 
 
 def _names(view: Tree) -> dict[str, str]:
@@ -317,19 +311,26 @@ def _counted(count: int, kind: str) -> str:
     return counted(count, kind, kind[:-1] + "ies" if kind.endswith("ry") else None)
 
 
-def _tokens(view: Tree, key: str) -> int:
-    """Tokens spent on a branch, a call once: lines of one answer say the same call."""
+def _tokens(view: Tree) -> dict[str, int]:
+    """Tokens spent on each node and all that hangs on it. Lines of one answer say the same call, which counts once, where
+    it is said first."""
+    calls: dict[str, tuple[str, int]] = {}
     spent: dict[str, int] = {}
-    waiting = [key]
-    while waiting:
-        at = waiting.pop()
-        node = view.nodes[at]
-        waiting += view.children.get(at, ())
+    order = list(view.walk())
+    for key in order:
+        node = view.nodes[key]
         for event in node.events:
             if isinstance(event, Usage):
-                call = node.answer or at
-                spent[call] = max(spent.get(call, 0), event.counts.additive(event.semantics).total)
-    return sum(spent.values())
+                first, most = calls.get(node.answer or key, (key, 0))
+                total = event.counts.additive(event.semantics).total
+                calls[node.answer or key] = (first, max(most, total))
+    for first, total in calls.values():
+        spent[first] = spent.get(first, 0) + total
+    for key in reversed(order):
+        parent = view.nodes[key].parent
+        if parent is not None and key in spent:
+            spent[parent] = spent.get(parent, 0) + spent[key]
+    return spent
 
 
 def _foot(found: SessionTree, style: Style) -> Iterator[Line]:
