@@ -6,17 +6,15 @@ records) is one line that says how many; so are branches past the first few of o
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
 
-from ..ledger.sessions import unique_prefixes
 from ..ledger.tree import SessionTree
-from ..model import Usage
-from ..views.tree import Node, Tree
-from .node import Said, said_of, speaks
+from ..views.tree import Node
+from .branches import answers_of, drawn_of, left_out, names_of, sizes_of, tokens_of
+from .node import Said, said_of
 from .text import (
     Line,
     byte_size,
@@ -40,6 +38,14 @@ LEVELS = 12
 """How deep branches of branches are indented; from there on they stand below each other."""
 
 PROBLEMS = 12
+"""Problems that are named; of more it is said how many."""
+
+WIDEST = 110
+"""Columns that are used of a wide terminal: what stands at the right must be found by the eye."""
+
+TEXT = 120
+"""Cells of a text where there is no width."""
+
 _WHO = 8
 
 
@@ -96,22 +102,22 @@ class _Drawing:
         self.found = found
         self.view = found.tree
         self.style = style
-        self.names = _names(self.view)
+        self.names = names_of(self.view)
         self.ids = max((cells(name) for name in self.names.values()), default=0)
         self.branch = set(self.view.branch)
         self.odd = dict.fromkeys(self.view.orphans, "orphan") | dict.fromkeys(self.view.cut, "circle cut here")
-        self.sizes = _sizes(self.view)
-        self.tokens = _tokens(self.view)
-        self.answers = _answers(self.view)
+        self.sizes = sizes_of(self.view)
+        self.tokens = tokens_of(self.view)
+        self.answers = answers_of(self.view)
 
     def lines(self) -> Iterator[Line]:
         """Every root with what hangs on it; the active one always, of the others the first few."""
         roots = self.view.roots
-        drawn, left = _some(roots, self.sizes, self.branch, BRANCHES if not self.style.full else len(roots))
+        drawn, left = drawn_of(roots, self.sizes, self.branch, BRANCHES if not self.style.full else len(roots))
         for root in drawn:
             yield from self._root(root)
         if left:
-            yield plain(f"  … {_more(left, self.sizes, 'more root', 'more roots')}", "quiet")
+            yield plain(f"  … {left_out(left, self.sizes, 'more root', 'more roots')}", "quiet")
 
     def _root(self, root: str) -> Iterator[Line]:
         stack = [_Frame(root, "  ", 0, None, [])]
@@ -128,9 +134,9 @@ class _Drawing:
                 yield from self._node(frame, key, turned=bool(starts))
                 if starts:
                     limit = len(starts) if self.style.full else BRANCHES
-                    drawn, left = _some(starts, self.sizes, self.branch, limit)
+                    drawn, left = drawn_of(starts, self.sizes, self.branch, limit)
                     if left:
-                        said = _more(left, self.sizes, "more branch", "more branches")
+                        said = left_out(left, self.sizes, "more branch", "more branches")
                         yield plain(f"{frame.lead}├╌ … {said}", "quiet")
                     # The stack gives the last one first.
                     for n, start in enumerate(reversed(drawn)):
@@ -207,7 +213,7 @@ class _Drawing:
         text = told.text or self._session(key)
         remark = ", ".join(word for word, _ in remarks)
         room = self._room(frame, cells(remark) + 2 if remark else 0)
-        text = text if room is None else cut(text, room)
+        text = cut(text, TEXT if room is None else room)
         line: Line = [
             (head, "strong" if leaf else "plain" if key in self.branch else "quiet"),
             (padded(one_line(self.names[key]), self.ids), "quiet"),
@@ -263,74 +269,8 @@ class _Drawing:
         return text if room is None else cut(text, room + _WHO + 1)
 
 
-def _names(view: Tree) -> dict[str, str]:
-    """Ids at their shortest, eight letters or more: what stands on a screen can be told apart."""
-    return {key: one_line(name, 20) for key, name in unique_prefixes(list(view.nodes), 8).items()}
-
-
-def _sizes(view: Tree) -> dict[str, int]:
-    """How many nodes hang on each, itself too."""
-    sizes = dict.fromkeys(view.nodes, 1)
-    for key in reversed(list(view.walk())):
-        parent = view.nodes[key].parent
-        if parent is not None:
-            sizes[parent] += sizes[key]
-    return sizes
-
-
-def _answers(view: Tree) -> set[str]:
-    """The last words of the agent before somebody else speaks, or the branch ends."""
-    found: set[str] = set()
-    last: dict[str, str | None] = {}
-    for key in view.walk():
-        node = view.nodes[key]
-        before = last.get(node.parent) if node.parent is not None else None
-        kind = speaks(node)
-        if kind == "person" and before is not None:
-            found.add(before)
-        last[key] = key if kind == "agent" else None if kind == "person" else before
-        if key not in view.onward and (ends := last[key]) is not None and node.state != "beside":
-            found.add(ends)
-    return found
-
-
-def _some(keys: list[str], sizes: dict[str, int], always: set[str], limit: int) -> tuple[list[str], list[str]]:
-    """Those to be drawn, in their order (the active one, and the largest), and the rest."""
-    if len(keys) <= limit + 1:
-        return keys, []
-    kept = set(heapq.nlargest(limit, keys, key=lambda key: (key in always, sizes[key])))
-    return [key for key in keys if key in kept], [key for key in keys if key not in kept]
-
-
-def _more(keys: list[str], sizes: dict[str, int], one: str, many: str) -> str:
-    size = sum(sizes[key] for key in keys)
-    return f"{counted(len(keys), one, many)} with {counted(size, 'entry', 'entries')} (--full shows all)"
-
-
 def _counted(count: int, kind: str) -> str:
     return counted(count, kind, kind[:-1] + "ies" if kind.endswith("ry") else None)
-
-
-def _tokens(view: Tree) -> dict[str, int]:
-    """Tokens spent on each node and all that hangs on it. Lines of one answer say the same call, which counts once, where
-    it is said first."""
-    calls: dict[str, tuple[str, int]] = {}
-    spent: dict[str, int] = {}
-    order = list(view.walk())
-    for key in order:
-        node = view.nodes[key]
-        for event in node.events:
-            if isinstance(event, Usage):
-                first, most = calls.get(node.answer or key, (key, 0))
-                total = event.counts.additive(event.semantics).total
-                calls[node.answer or key] = (first, max(most, total))
-    for first, total in calls.values():
-        spent[first] = spent.get(first, 0) + total
-    for key in reversed(order):
-        parent = view.nodes[key].parent
-        if parent is not None and key in spent:
-            spent[parent] = spent.get(parent, 0) + spent[key]
-    return spent
 
 
 def _foot(found: SessionTree, style: Style) -> Iterator[Line]:
