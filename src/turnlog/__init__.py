@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
     from .ledger.scan import FileScan, scan_file, scan_files
+    from .ledger.tree import SessionTree, session_tree
     from .model import (
         EVENTS,
         BranchSummary,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from .schemas import schema
     from .titles import read_titles
     from .tokens import Additive, Counts, Semantics
+    from .views.tree import Tree, tree
 
 _ROOMS: dict[str, str] = {
     "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
@@ -92,6 +94,7 @@ _ROOMS: dict[str, str] = {
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
     "ledger.scan": "FileScan scan_file scan_files",
+    "ledger.tree": "SessionTree session_tree",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
         Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
     "parser": "Parser",
@@ -100,6 +103,7 @@ _ROOMS: dict[str, str] = {
     "schemas": "schema",
     "titles": "read_titles",
     "tokens": "Additive Counts Semantics",
+    "views.tree": "Tree tree",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
@@ -147,6 +151,7 @@ __all__ = [
     "SessionEntry",
     "SessionFile",
     "SessionName",
+    "SessionTree",
     "SnapshotTruncated",
     "SourceChanged",
     "SourceCorrupt",
@@ -158,6 +163,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Totals",
+    "Tree",
     "Turn",
     "TurnlogError",
     "UnknownFormatError",
@@ -182,7 +188,9 @@ __all__ = [
     "scan_files",
     "schema",
     "session_context",
+    "session_tree",
     "survey",
+    "tree",
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..formats import FORMATS
-from ..ledger.tree import read_tree
+from ..ledger.tree import session_tree
 from ..render.tree import Style, tree_lines
 from .group import PARTIAL
 from .naming import path_named
@@ -31,7 +31,7 @@ def command(
     4: nothing of it could be read.
     """
     roots = roots_of(home, root)
-    found = read_tree(path_named(session, roots), roots, agent=agent)
+    found = session_tree(path_named(session, roots), roots, agent=agent)
     if as_json:
         print_json(found.view())
     else:

@@ -143,7 +143,7 @@ class SessionTree(msgspec.Struct, kw_only=True):
         )
 
 
-def read_tree(
+def session_tree(
     path: str,
     roots: Roots | None = None,
     *,
@@ -299,4 +299,4 @@ def _base(items: list[Item], rule: BaseRule, own: str) -> tuple[int, int] | None
     return (end, number) if isinstance(end, int) and isinstance(number, int) else None
 
 
-__all__ = ["SCHEMA", "Kin", "SessionTree", "TreeNode", "TreeView", "read_tree"]
+__all__ = ["SCHEMA", "Kin", "SessionTree", "TreeNode", "TreeView", "session_tree"]

@@ -13,10 +13,13 @@ from ..views.tree import Tree
 from .node import speaks
 from .text import counted, one_line
 
+_SHORT = 13  # letters of an id that is shown whole
+
 
 def names_of(view: Tree) -> dict[str, str]:
     """Ids at their shortest, eight letters or more: what stands on a screen can be told apart."""
-    return {key: one_line(name, 20) for key, name in unique_prefixes(list(view.nodes), 8).items()}
+    shortest = unique_prefixes(list(view.nodes), 8)
+    return {key: one_line(key if len(key) <= _SHORT else shortest[key], 20) for key in view.nodes}
 
 
 def sizes_of(view: Tree) -> dict[str, int]:

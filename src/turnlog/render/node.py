@@ -76,6 +76,11 @@ def _begins(event: Any) -> str:
     return ""
 
 
+def _id(key: str | None) -> str:
+    """An id of another record, at about the length ids are shown at."""
+    return one_line((key or "")[:8])
+
+
 _AUTHORS: dict[str, tuple[str, str, str, str]] = {
     "human": ("prompt", "you", "people", "strong"),
     "task": ("task", "task", "people", "plain"),
@@ -126,7 +131,7 @@ def _compaction(event: Compaction, _: Node) -> Said:
     if event.first_kept is not None and event.first_kept == event.record.id:
         parts.append("nothing kept")
     elif event.first_kept is not None:
-        parts.append(f"kept from {one_line(event.first_kept, 12)}")
+        parts.append(f"kept from {_id(event.first_kept)}")
     return Said("compaction", "compact", ", ".join(parts), "strong", "plain", shown=True)
 
 
@@ -135,7 +140,7 @@ def _branch_summary(event: BranchSummary, _: Node) -> Said:
 
 
 def _label(event: Label, _: Node) -> Said:
-    target = one_line(event.target_id or "", 12)
+    target = _id(event.target_id)
     return Said("label", "label", f'"{one_line(event.text, 60)}" on {target}' if event.text else f"cleared on {target}")
 
 
@@ -154,7 +159,7 @@ def _level(event: ThinkingLevelChange, _: Node) -> Said:
 def _edit(event: ContextEdit, _: Node) -> Said:
     done = "takes" if event.replacement is None else "changes"
     rest = "out of the context" if event.replacement is None else "for the model"
-    return Said("context edit", "edit", f"{done} {one_line(event.target_id or '', 12)} {rest}")
+    return Said("context edit", "edit", f"{done} {_id(event.target_id)} {rest}")
 
 
 def _custom(event: Custom, _: Node) -> Said:
@@ -168,7 +173,7 @@ def _custom_message(event: CustomMessage, _: Node) -> Said:
 def _turn(event: Turn, _: Node) -> Said:
     if event.state == "started":
         return Said("turn", "turn", "(nobody typed anything)", shown=True)
-    return Said("turn", "turn", event.state, shown=event.state != "completed")
+    return Said("turn end", "turn", event.state, shown=event.state != "completed")
 
 
 def _thread(event: Thread, _: Node) -> Said:

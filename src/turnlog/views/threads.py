@@ -111,7 +111,7 @@ def turns_as_nodes(segments: list[Segment], base: str) -> tuple[list[Item], str,
             if isinstance(item, Turn):
                 _frame(chain, item)
             elif isinstance(item, Compaction):
-                chain.add(f"compaction-{item.line}", item.record, "compaction", item, turn=False)
+                chain.add(f"compact-{item.line}", item.record, "compaction", item, turn=False)
             elif isinstance(item, Message) and item.author in OPENS and item.role in ("user", "system"):
                 if not framed:
                     chain.add(f"turn-{item.line}", item.record, "turn", item, turn=True)
