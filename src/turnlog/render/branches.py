@@ -11,15 +11,18 @@ from ..ledger.sessions import unique_prefixes
 from ..model import Usage
 from ..views.tree import Tree
 from .node import speaks
-from .text import counted, one_line
+from .text import counted, middle_cut, one_line
 
-_SHORT = 13  # letters of an id that is shown whole
+_SHORT = 13  # letters of an id that are shown
 
 
 def names_of(view: Tree) -> dict[str, str]:
     """Ids at their shortest, eight letters or more: what stands on a screen can be told apart."""
-    shortest = unique_prefixes(list(view.nodes), 8)
-    return {key: one_line(key if len(key) <= _SHORT else shortest[key], 20) for key in view.nodes}
+    names = {}
+    for key, shortest in unique_prefixes(list(view.nodes), 8).items():
+        name = key if len(key) <= _SHORT else shortest
+        names[key] = middle_cut(one_line(name if len(name) <= _SHORT else key, 4 * _SHORT), _SHORT)
+    return names
 
 
 def sizes_of(view: Tree) -> dict[str, int]:
