@@ -35,7 +35,7 @@ BRANCHES = 6
 """Branches of one node, and roots, that are drawn; of more it is said how many."""
 
 LEVELS = 12
-"""How deep branches of branches are indented; from there on they stand below each other."""
+"""How deep branches of branches are indented (less on a narrow terminal); from there on they stand below each other."""
 
 PROBLEMS = 12
 """Problems that are named; of more it is said how many."""
@@ -47,6 +47,7 @@ TEXT = 120
 """Cells of a text where there is no width."""
 
 _WHO = 8
+_LEAST = 10  # cells that are always left for what a node says
 
 
 class Style(msgspec.Struct, kw_only=True):
@@ -107,6 +108,7 @@ class _Drawing:
         self.branch = set(self.view.branch)
         self.odd = dict.fromkeys(self.view.orphans, "orphan") | dict.fromkeys(self.view.cut, "circle cut here")
         self.sizes = sizes_of(self.view)
+        self.levels = LEVELS if style.width is None else max(2, min(LEVELS, (style.width - 40) // 3))
         self.tokens = tokens_of(self.view)
         self.answers = answers_of(self.view)
 
@@ -155,7 +157,7 @@ class _Drawing:
         ]
 
     def _side(self, frame: _Frame, start: str, *, ends: bool) -> _Frame:
-        if frame.level >= LEVELS:
+        if frame.level >= self.levels:
             return _Frame(start, frame.lead, frame.level, "├─", [])
         return _Frame(start, frame.lead + ("  " if ends else "│ "), frame.level + 1, "└─" if ends else "├─", [])
 
@@ -197,7 +199,7 @@ class _Drawing:
         if len(whose) == 1:
             text = told
         frame.passed = []
-        yield [(f"{frame.lead}│ {'':{self.ids}}  ", "quiet"), (self._cut(text, frame, 0), "quiet")]
+        yield [(f"{frame.lead}│ {'':{self.ids}}  ", "quiet"), (self._cut(text, frame), "quiet")]
 
     def _line(self, frame: _Frame, key: str, node: Node, told: Said) -> Line:
         leaf = key == self.view.leaf
@@ -205,15 +207,16 @@ class _Drawing:
         root = node.parent is None
         mark = "◉" if leaf else "●" if root and key in self.branch else "○" if root or first is not None else "│"
         rail = frame.lead[:-2] + first if first is not None and frame.level else frame.lead
-        if first is not None and frame.level >= LEVELS:
+        if first is not None and frame.level >= self.levels:
             rail = frame.lead
         remarks = self._remarks(key, node, first)
         who = padded(told.who, _WHO)
         head = f"{rail}{mark} "
-        text = told.text or self._session(key)
-        remark = ", ".join(word for word, _ in remarks)
-        room = self._room(frame, cells(remark) + 2 if remark else 0)
-        text = cut(text, TEXT if room is None else room)
+        room = self._room(frame)
+        if room is not None:
+            remarks = _fitting(remarks, room - _LEAST)
+            room -= sum(cells(word) + 2 for word, _ in remarks)
+        text = cut(told.text or self._session(key), TEXT if room is None else room)
         line: Line = [
             (head, "strong" if leaf else "plain" if key in self.branch else "quiet"),
             (padded(one_line(self.names[key]), self.ids), "quiet"),
@@ -258,15 +261,26 @@ class _Drawing:
         words = ["left"] if size == 1 else [f"left, {counted(size, 'entry', 'entries')}"]
         return words + ([f"{short(tokens)} tokens"] if tokens else [])
 
-    def _room(self, frame: _Frame, more: int) -> int | None:
-        width = self.style.width
-        return (
-            None if width is None else max(12, min(width, 110) - len(frame.lead) - 2 - self.ids - 2 - _WHO - 1 - more)
-        )
+    def _room(self, frame: _Frame) -> int | None:
+        """Cells for what a node says and for what is to be known of it."""
+        if self.style.width is None:
+            return None
+        return max(_LEAST, min(self.style.width, WIDEST) - len(frame.lead) - 5 - self.ids - _WHO)
 
-    def _cut(self, text: str, frame: _Frame, more: int) -> str:
-        room = self._room(frame, more)
+    def _cut(self, text: str, frame: _Frame) -> str:
+        room = self._room(frame)
         return text if room is None else cut(text, room + _WHO + 1)
+
+
+def _fitting(remarks: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
+    """As many of the remarks as fit, the first one first."""
+    fits: list[tuple[str, str]] = []
+    for word, tone in remarks:
+        if room < 4 + 2:
+            break
+        fits.append((cut(word, room - 2), tone))
+        room -= cells(word) + 2
+    return fits
 
 
 def _counted(count: int, kind: str) -> str:
