@@ -269,6 +269,14 @@ def test_threads_that_come_from_each_other_end(capsysbinary, tmp_path):
     assert "cycle" in [problem["kind"] for problem in view["problems"]]
 
 
+def test_subagents_with_files_of_their_own_are_named(capsysbinary):
+    lines = told(capsysbinary, "tree", CLAUDE, "--home", DEMO)
+    (subagent,) = as_json(capsysbinary, "tree", CLAUDE, "--home", DEMO)["subagents"]
+
+    assert any(row.startswith(f"subagent  turnlog tree {subagent['id']}  Find the function") for row in lines)
+    assert as_json(capsysbinary, "tree", subagent["id"], "--home", DEMO)["path"] == subagent["path"]
+
+
 def test_the_library_and_the_command_say_the_same(capsysbinary):
     printed = as_json(capsysbinary, "tree", PI, "--home", DEMO)
     found = session_tree(str(PI), roots_from_home(DEMO))

@@ -104,7 +104,7 @@ def show(
         error=None if whole.error is None else str(whole.error),
     )
     if known is not None:
-        found.subagents = _subagents(known, found.session.sessions, turns, discovery.files)
+        found.subagents = subagents_of(known, found.session.sessions, turns, discovery.files)
         # Of turns that were left out the subagents are left out too.
         gone = {call.id for call in _calls(turns)} - {call.id for call in _calls(found.turns)}
         found.subagents = [one for one in found.subagents if one.call_id is None or one.call_id not in gone]
@@ -131,7 +131,7 @@ def _facts(scan: FileScan, roots: Roots | None) -> ShownFacts:
     return facts
 
 
-def _subagents(
+def subagents_of(
     own: SessionFile, sessions: list[str], turns: list[TurnView], files: list[SessionFile]
 ) -> list[Subagent]:
     """The other files of the same agent that say they were started from this session, or lie there as a subagent's."""
@@ -204,4 +204,4 @@ def _asks(arguments: Any, task: str | None) -> bool:
     return isinstance(arguments, dict) and task in [v for v in arguments.values() if isinstance(v, str)]
 
 
-__all__ = ["SCHEMA", "Show", "ShownFacts", "Subagent", "show", "task_of"]
+__all__ = ["SCHEMA", "Show", "ShownFacts", "Subagent", "show", "subagents_of", "task_of"]

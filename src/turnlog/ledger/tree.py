@@ -17,13 +17,14 @@ from ..roots import Roots
 from ..titles import read_titles
 from ..views.relations import Relation
 from ..views.threads import TURNS, Segment, lineage, thread_node, turns_as_nodes
+from ..views.transcript import transcript
 from ..views.tree import Tree, tree
 from ..work import FileWork, SessionFacts
 from .identity import merge
 from .overview import iso
 from .peek import peek_files
 from .scan import SCAN_OPTIONS
-from .shown import task_of
+from .shown import Subagent, subagents_of, task_of
 from .whole import Whole, read_whole
 
 SCHEMA = "turnlog.tree/1"
@@ -55,7 +56,8 @@ class TreeView(msgspec.Struct, kw_only=True):
     """The tree of a session as `turnlog tree --json` prints it. nodes: a parent before its children, a child's whole
     subtree before the next child. branch: ids from the root to the leaf. branches: how many there are, what a subagent
     wrote aside; tips: where each ends. orphans: roots whose parent is not here. labels: by target, which need not be
-    here. problems: what does not hold together; notes among them are only worth knowing. complete: the file was read
+    here. subagents: those that wrote files of their own and are no nodes. problems: what does not hold together; notes
+    among them are only worth knowing. complete: the file was read
     whole. error: why reading ended before the end."""
 
     schema: str = SCHEMA
@@ -72,6 +74,7 @@ class TreeView(msgspec.Struct, kw_only=True):
     orphans: list[str]
     labels: dict[str, str]
     nodes: list[TreeNode]
+    subagents: list[Subagent]
     problems: list[Relation]
     summary: ReadSummary
     error: str | None = None
@@ -99,6 +102,7 @@ class SessionTree(msgspec.Struct, kw_only=True):
     error: str | None = None
     kin: dict[str, Kin] = msgspec.field(default_factory=dict)
     files: dict[str, str] = msgspec.field(default_factory=dict)
+    subagents: list[Subagent] = msgspec.field(default_factory=list)
 
     def view(self) -> TreeView:
         """What `turnlog tree --json` prints."""
@@ -117,6 +121,7 @@ class SessionTree(msgspec.Struct, kw_only=True):
             orphans=seen.orphans,
             labels=seen.labels,
             nodes=[self._node(key) for key in seen.walk()],
+            subagents=self.subagents,
             problems=seen.problems,
             summary=self.summary,
             error=self.error,
@@ -174,6 +179,9 @@ def session_tree(
         view.problems += [_elsewhere(open_.relation) for open_ in view.open]
         view.problems.sort(key=lambda relation: (relation.line, relation.start))
         found.tree = view
+        if whole.known is not None:
+            turns = transcript(whole.items, format.transaction)
+            found.subagents = subagents_of(whole.known, list(work.sessions), turns, discovery.files)
     else:
         _threads(found, whole, discovery, roots)
     return found

@@ -38,7 +38,7 @@ LEVELS = 12
 """How deep branches of branches are indented (less on a narrow terminal); from there on they stand below each other."""
 
 PROBLEMS = 12
-"""Problems that are named; of more it is said how many."""
+"""Problems that are named, and subagents; of more it is said how many."""
 
 WIDEST = 110
 """Columns that are used of a wide terminal: what stands at the right must be found by the eye."""
@@ -79,6 +79,7 @@ def tree_lines(found: SessionTree, style: Style) -> Iterator[Line]:
         yield plain("  no record here has an id, so there is no tree", "quiet")
     yield from _Drawing(found, style).lines()
     yield []
+    yield from _subagents(found, style)
     yield from _foot(found, style)
 
 
@@ -285,6 +286,15 @@ def _fitting(remarks: list[tuple[str, str]], room: int) -> list[tuple[str, str]]
 
 def _counted(count: int, kind: str) -> str:
     return counted(count, kind, kind[:-1] + "ies" if kind.endswith("ry") else None)
+
+
+def _subagents(found: SessionTree, style: Style) -> Iterator[Line]:
+    for subagent in found.subagents[:PROBLEMS]:
+        room = 200 if style.width is None else max(12, style.width - 24 - len(subagent.id))
+        name = f"turnlog tree {one_line(subagent.id)}"
+        yield [("subagent  ", "agent"), (name, "plain"), (f"  {first_line(subagent.task or '', room)}", "quiet")]
+    if len(found.subagents) > PROBLEMS:
+        yield plain(f"… and {counted(len(found.subagents) - PROBLEMS, 'more subagent')}", "quiet")
 
 
 def _foot(found: SessionTree, style: Style) -> Iterator[Line]:
