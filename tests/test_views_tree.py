@@ -4,6 +4,8 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reading import parse
 from turnlog.formats import FORMATS, place_of
@@ -290,6 +292,40 @@ def test_a_record_of_an_unknown_type_is_a_node_of_the_chain():
     assert found.summary.unknown == {"thing_to_come": 1}
     assert found.summary.ignored == {"mode": 1}
     assert [event.kind for event in found.events].count("custom") == 2
+
+
+KEYS = st.sampled_from([None, *"abcdefgh"])
+RECORDS = st.lists(
+    st.tuples(
+        KEYS, KEYS, st.sampled_from(["human", "agent", "tool"]), st.sampled_from([None, "m1", "m2"]), st.booleans()
+    ),
+    max_size=14,
+)
+
+
+@given(RECORDS, st.booleans())
+@settings(max_examples=300)
+def test_whatever_points_at_whatever_each_node_stands_once_and_every_walk_ends(records, parallel):
+    file = File()
+    for key, parent, author, answer, side in records:
+        file.says(key, parent, author, answer, side=side)
+    view = file.tree(ACROSS if parallel else ALONE)
+    walked = list(view.walk())
+
+    assert sorted(walked) == sorted(view.nodes) == sorted({key for key, *_ in records if key is not None})
+    for key in walked:
+        path = view.path(key)
+        assert path[0] in view.roots
+        assert len(path) == len(set(path)) == view.nodes[key].depth + 1
+        assert set(path) <= set(view.along(key)) | {
+            one for one in path if view.nodes[one].place > view.nodes[key].place
+        }
+    assert view.branch == (view.path(view.leaf) if view.leaf is not None else [])
+    assert {key for key, state in states(view).items() if state == "active"} == set(view.branch)
+    assert set(view.orphans) | set(view.cut) <= set(view.roots)
+    assert len(set(view.tips)) == len(view.tips)
+    assert view.leaf is None or view.leaf in view.tips
+    assert {states(view)[key] for key in view.tips} <= {"active", "left"}
 
 
 class Talk(File):
