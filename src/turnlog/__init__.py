@@ -40,10 +40,12 @@ if TYPE_CHECKING:
     from .formats.swink.entries import SessionEntry, messages
     from .history import HistoryEntry, history_files, read_history
     from .jsontext import clean
+    from .ledger.context import SessionContext, session_context
     from .ledger.identity import Ledger, merge
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
     from .ledger.scan import FileScan, scan_file, scan_files
+    from .ledger.tree import SessionTree, session_tree
     from .model import (
         EVENTS,
         BranchSummary,
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from .schemas import schema
     from .titles import read_titles
     from .tokens import Additive, Counts, Semantics
+    from .views.tree import Tree, tree
     from .walker import WalkedLine, walk
 
 _ROOMS: dict[str, str] = {
@@ -87,10 +90,12 @@ _ROOMS: dict[str, str] = {
     "formats.swink.entries": "SessionEntry messages",
     "history": "HistoryEntry history_files read_history",
     "jsontext": "clean",
+    "ledger.context": "SessionContext session_context",
     "ledger.identity": "Ledger merge",
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
     "ledger.scan": "FileScan scan_file scan_files",
+    "ledger.tree": "SessionTree session_tree",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
         Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
     "parser": "Parser",
@@ -99,6 +104,7 @@ _ROOMS: dict[str, str] = {
     "schemas": "schema",
     "titles": "read_titles",
     "tokens": "Additive Counts Semantics",
+    "views.tree": "Tree tree",
     "walker": "WalkedLine walk",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
@@ -143,9 +149,11 @@ __all__ = [
     "Record",
     "Roots",
     "Semantics",
+    "SessionContext",
     "SessionEntry",
     "SessionFile",
     "SessionName",
+    "SessionTree",
     "SnapshotTruncated",
     "SourceChanged",
     "SourceCorrupt",
@@ -157,6 +165,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Totals",
+    "Tree",
     "Turn",
     "TurnlogError",
     "UnknownFormatError",
@@ -181,7 +190,10 @@ __all__ = [
     "scan_file",
     "scan_files",
     "schema",
+    "session_context",
+    "session_tree",
     "survey",
+    "tree",
     "walk",
 ]
 

@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "overview": ("overview", "What is on this machine: sessions, tokens and days of every agent."),
     "list": ("list", "Sessions, newest first."),
     "show": ("show", "One session as a readable transcript."),
+    "tree": ("tree", "The branches of one session, and the leaf where it goes on."),
+    "context": ("context", "What the model was shown at one entry of a session."),
     "events": ("events", "The typed events of a file, one JSON object a line."),
     "check": ("check", "The proof: what was read, byte for byte, and what was not."),
     "raw": ("raw", "The exact bytes of a file or a part of it."),
