@@ -23,6 +23,7 @@ from typing import IO
 
 from ..contract import MIB
 from ..errors import InvalidOptionsError, TurnlogError
+from .bell import Bell
 from .spool import Log, Spool
 
 LINGER = 1.0
@@ -40,33 +41,6 @@ class ProgramNotStarted(TurnlogError):
     def __init__(self, program: str, said: str) -> None:
         super().__init__(f"{program}: cannot be started: {said}")
         self.program = program
-
-
-class Bell:
-    """Wakes one thread that waits in `poll` for something else."""
-
-    def __init__(self) -> None:
-        self.listens, self._rings = os.pipe()
-        os.set_blocking(self._rings, False)
-        self._lock = threading.Lock()
-        self._closed = False
-
-    def ring(self) -> None:
-        """From any thread; raises nothing, and waits for nothing."""
-        with self._lock, contextlib.suppress(OSError):
-            if not self._closed:
-                os.write(self._rings, b"x")
-
-    def hush(self) -> None:
-        """It was heard."""
-        os.read(self.listens, 512)
-
-    def close(self) -> None:
-        """No longer."""
-        with self._lock:
-            self._closed = True
-            os.close(self.listens)
-            os.close(self._rings)
 
 
 class Process:
@@ -258,7 +232,7 @@ class Process:
                     with contextlib.suppress(BlockingIOError):
                         view = view[os.write(number, view) :]
                 if view:
-                    break
+                    return
         except OSError:
             self.deaf = True
             self._tell()

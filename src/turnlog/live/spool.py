@@ -163,6 +163,11 @@ class Spool:
             self._readers.add(made)
         return made
 
+    def leave(self, reader: Reader) -> None:
+        """Keep nothing more for that reader."""
+        with self._changed:
+            self._readers.discard(reader)
+
     def close(self) -> None:
         """Let go of memory and files. Readers are at their end."""
         with self._changed:
@@ -266,6 +271,10 @@ class Reader:
                 break
             self._spool.wait(self.at, left)
         return data
+
+    def leave(self) -> None:
+        """Nothing is kept for this reader any more."""
+        self._spool.leave(self)
 
     @property
     def over(self) -> bool:
