@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 
@@ -16,6 +17,24 @@ from .swink import SWINK
 
 FORMATS: dict[str, Format] = {format.name: format for format in (CLAUDE, CODEX, PI, SWINK)}
 """Every agent's format by its name on the command line, in the order they are asked when a file is sniffed."""
+
+
+_STREAMS: dict[str, str] = {}
+"""Whose printed streams are read: the module that holds the `STREAM` of each, imported when a stream is asked for."""
+
+
+def streams() -> list[Format]:
+    """The format of every agent's printed stream, in the order they are asked when one is sniffed."""
+    return [stream_of(name) for name in _STREAMS]
+
+
+def stream_of(name: str) -> Format:
+    """The format of what that agent prints while it runs. Raises UnknownFormatError."""
+    room = _STREAMS.get(name)
+    if room is None:
+        raise UnknownFormatError(f"expected one of {', '.join(_STREAMS)}, found no stream of an agent called {name!r}")
+    format: Format = importlib.import_module(f".{room}", __name__).STREAM
+    return format
 
 
 def by_name(name: str) -> Format:

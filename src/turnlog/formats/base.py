@@ -305,3 +305,27 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     tree: TreeRule | None = None
     transaction: TransactionRule | None = None
     recognise: Callable[[bytes], bool] | None = None
+
+
+def stream_format(
+    *,
+    name: str,
+    title: str,
+    schema: Schema[Any],
+    session: Callable[[Place, ReadOptions], Session],
+    is_record: Callable[[dict[str, Any]], bool],
+    sniff: Callable[[dict[str, Any]], bool],
+    types: dict[str, tuple[str, ...]],
+    ignored: dict[str, Ignored],
+) -> Format:
+    """The format of what an agent prints while it runs, as a pipe or a captured log holds it: read like a session, kept
+    nowhere by the agent, and no work of its own (the session file has it too). `types` may name the kinds of
+    `turnlog.stream` beside those of the model."""
+    return Format(
+        name=name, title=title, schema=schema, session=session, is_record=is_record, sniff=sniff, types=types,
+        ignored=ignored, root=Root(), fold=_no_work,
+    )  # fmt: skip
+
+
+def _no_work(place: Place, items: Iterable[Item]) -> FileWork:  # noqa: ARG001  what a fold is given
+    return FileWork(place.name, "")

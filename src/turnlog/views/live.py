@@ -1,0 +1,306 @@
+"""A run as it stands: is it going on, how did it end, what is its answer, and may the answer be trusted.
+
+Events of a stream are folded one by one; `close` says that no more will come. What the fold holds does not grow with the
+stream: of a run it keeps counts, sums, the last answer and the message under way, and of all runs only the one that is
+asked for. With `keep` it also keeps the tools of that run with every partial result they gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+from ..errors import LineFault
+from ..model import Compaction, CustomMessage, Item, Message, ToolCall, ToolResult, Usage, told
+from ..stream import Begun, Ended, Growing, Outcome, Queue, Retry, Run, ToolRun
+from ..tokens import Counts, Semantics
+
+State = Literal[
+    "running",
+    "settled",  # the agent said that nothing more would come
+    "unsettled",  # the stream ended, or another began, before it said so
+    "aborted",  # settled because somebody stopped it
+    "failed",  # settled after a call that failed, or was refused, or by the agent's own word
+]
+
+Word = Literal[
+    "answered",
+    "no_run",
+    "no_answer",
+    "cut",
+    "unsettled",
+    "damaged",
+    "aborted",
+    "retries",
+    "error",
+    "refusal",
+    "length",
+    "limit",
+    "unfinished",
+    "unknown",
+]
+"""What may be said of an answer: only `answered` is good."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Whether the answer may be trusted, in a word, and why not, in a sentence (None: it may)."""
+
+    word: Word
+    reason: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """The run settled and its last answer ended by itself."""
+        return self.word == "answered"
+
+
+class Spent(msgspec.Struct):
+    """Tokens in parts that add up; None where nothing was said."""
+
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+
+    def add(self, counts: Counts, semantics: Semantics) -> None:
+        """One sample more; a part it does not tell adds nothing."""
+        parts = counts.additive(semantics)
+        for name in self.__struct_fields__:
+            part = getattr(parts, name)
+            if part is not None:
+                setattr(self, name, (getattr(self, name) or 0) + part)
+
+    @property
+    def total(self) -> int | None:
+        """The sum of what is known, None where nothing is."""
+        known = [part for name in self.__struct_fields__ if (part := getattr(self, name)) is not None]
+        return sum(known) if known else None
+
+
+class Tool(msgspec.Struct):
+    """A tool at work, or done: every partial result it gave, in order. The last is the one to show: whether it replaces
+    or extends those before is the tool's own contract."""
+
+    id: str | None
+    name: str | None
+    input: Any = None
+    parent_id: str | None = None
+    partials: list[Any] = msgspec.field(default_factory=list)
+    output: Any = None
+    is_error: bool | None = None
+    duration_ms: int | None = None
+    done: bool = False
+
+    @property
+    def shown(self) -> Any:
+        """What it gave in the end, or has given last."""
+        return self.output if self.done or not self.partials else self.partials[-1]
+
+
+class RunView(msgspec.Struct):
+    """One run: from its start until the agent settles. number: from 1, in the order of the stream.
+
+    messages: finished ones of every role. calls: tools asked for; results: those that came back, errors: that say they failed.
+    answer: the last finished message of the model, and how it ended. growing: the message under way. own: the agent's
+    own word on the end. retry: the last that came of trying again. waiting: what is queued. lost: the first line since
+    the last answer that could not be read.
+    """
+
+    number: int
+    line: int
+    start: int
+    over: bool = False
+    closed: bool = False
+    messages: int = 0
+    calls: int = 0
+    results: int = 0
+    errors: int = 0
+    compactions: int = 0
+    usage: Spent = msgspec.field(default_factory=Spent)
+    answer: Message | None = None
+    ended: Ended | None = None
+    growing: Growing | None = None
+    own: Run | None = None
+    retry: Retry | None = None
+    waiting: Queue | None = None
+    lost: LineFault | None = None
+    tools: dict[str | None, Tool] = msgspec.field(default_factory=dict)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How it ended: the agent's own word where it has one, else how the last answer did."""
+        if self.own is not None and self.own.outcome is not None:
+            return self.own.outcome
+        return self.ended.outcome if self.ended is not None else None
+
+    @property
+    def state(self) -> State:
+        """Where it stands."""
+        if not self.over:
+            return "unsettled" if self.closed else "running"
+        outcome = self.outcome
+        if outcome == "aborted":
+            return "aborted"
+        return "failed" if outcome in ("error", "refusal", "limit") else "settled"
+
+    @property
+    def text(self) -> str:
+        """The last answer, finished or not: the agent's own summing up, else the message under way if it has any text,
+        else the last finished one."""
+        if self.own is not None and self.own.body is not None:
+            return told(self.own.body)
+        if self.growing is not None and (text := self.growing.text):
+            return text
+        return self.answer.text if self.answer is not None else ""
+
+
+class Live:
+    """The fold. `take(items)` what a parser gives, in order; `close(cut_at)` at the end of the stream.
+
+    run: which run is asked for, counted from 1; None is the last. keep: its tools too, with every partial result.
+    `current` is the run under way or the last one; `chosen` the one that is asked for, None where there is none (yet).
+    """
+
+    def __init__(self, *, run: int | None = None, keep: bool = False) -> None:
+        self.run = run
+        self.keep = keep
+        self.runs = 0
+        self.current: RunView | None = None
+        self.usage = Spent()
+        self.cut_at: int | None = None
+        self.read_through = 0
+        self._asked: RunView | None = None
+        self._opened = False  # a stream said what it is, and no run of it has begun
+
+    @property
+    def chosen(self) -> RunView | None:
+        """The run that is asked for."""
+        if self.run is not None:
+            return self._asked
+        return None if self._opened else self.current
+
+    def take(self, items: Iterable[Item]) -> None:
+        """Fold these in."""
+        for item in items:
+            fold = _FOLDS.get(item.__class__)
+            if fold is not None:
+                fold(self, item)
+
+    def close(self, *, cut_at: int | None = None) -> None:
+        """The stream is over. cut_at: where it stops, if that is inside a record."""
+        self.cut_at = cut_at
+        if self.current is not None:
+            self.current.closed = True
+
+    def _begin(self, item: Any) -> RunView:
+        """The run that a thing belongs to that only happens in one: the one under way, or a new one."""
+        run = self.current
+        if run is None or run.over or run.closed:
+            self.runs += 1
+            run = self.current = RunView(self.runs, item.line, item.start)
+            self._opened = False
+            if self.runs == self.run:
+                self._asked = run
+        return run
+
+    def _under_way(self) -> RunView | None:
+        run = self.current
+        return None if run is None or run.over or run.closed else run
+
+    def _on_run(self, item: Run) -> None:
+        if item.state == "opened":
+            self._opened = True
+            if self.current is not None:
+                self.current.closed = True
+        elif item.state == "settled":
+            run = self._under_way()
+            if run is not None:
+                run.over = True
+                run.own = item
+        elif item.state == "started":
+            self._begin(item)
+
+    def _on_begun(self, item: Begun) -> None:
+        if item.role == "assistant":
+            run = self._begin(item)
+            run.growing = item.growing if item.growing is not None else Growing()
+
+    def _on_message(self, item: Message) -> None:
+        answers = item.role == "assistant"
+        run = self._begin(item) if answers else self._under_way()
+        if run is None:
+            return
+        run.messages += 1
+        if answers:
+            run.answer, run.ended, run.growing, run.lost = item, None, None, None
+
+    def _on_ended(self, item: Ended) -> None:
+        run = self._under_way()
+        if run is not None:
+            run.ended = item
+
+    def _on_call(self, _: ToolCall) -> None:
+        if (run := self._under_way()) is not None:
+            run.calls += 1
+
+    def _on_result(self, item: ToolResult) -> None:
+        if (run := self._under_way()) is not None:
+            run.messages += 1
+            run.results += 1
+            run.errors += item.is_error is True
+
+    def _on_custom(self, _: CustomMessage) -> None:
+        if (run := self._under_way()) is not None:
+            run.messages += 1
+
+    def _on_usage(self, item: Usage) -> None:
+        self.usage.add(item.counts, item.semantics)
+        if (run := self._under_way()) is not None:
+            run.usage.add(item.counts, item.semantics)
+
+    def _on_compaction(self, _: Compaction) -> None:
+        if (run := self._under_way()) is not None:
+            run.compactions += 1
+
+    def _on_retry(self, item: Retry) -> None:
+        if item.what == "call" and (run := self._under_way()) is not None:
+            run.retry = item
+
+    def _on_queue(self, item: Queue) -> None:
+        if (run := self._under_way()) is not None:
+            run.waiting = item
+
+    def _on_tool(self, item: ToolRun) -> None:
+        run = self._under_way()
+        if run is None or not self.keep:
+            return
+        tool = run.tools.get(item.call_id)
+        if tool is None:
+            tool = run.tools[item.call_id] = Tool(item.call_id, item.name, item.input, item.parent_id)
+        if item.state == "partial":
+            tool.partials.append(item.output)
+        elif item.state == "ended":
+            tool.output, tool.is_error, tool.duration_ms, tool.done = item.output, item.is_error, item.duration_ms, True
+
+    def _on_fault(self, item: LineFault) -> None:
+        if not item.recovered and (run := self._under_way()) is not None and run.lost is None:
+            run.lost = item
+
+
+_FOLDS: dict[type, Any] = {
+    Run: Live._on_run,
+    Begun: Live._on_begun,
+    Message: Live._on_message,
+    Ended: Live._on_ended,
+    ToolCall: Live._on_call,
+    ToolResult: Live._on_result,
+    CustomMessage: Live._on_custom,
+    Usage: Live._on_usage,
+    Compaction: Live._on_compaction,
+    Retry: Live._on_retry,
+    Queue: Live._on_queue,
+    ToolRun: Live._on_tool,
+    LineFault: Live._on_fault,
+}
