@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from .contract import COMMAND_RECORD_BYTES
 from .model import Body, Event, told
 
 Outcome = Literal[
@@ -27,55 +28,76 @@ Outcome = Literal[
 ]
 """How an answer, or a run by the agent's own word, came to its end."""
 
+MAX_BLOCKS = 1 << 16
+"""Blocks of one message under way that are kept: answers have tens; the place of a block is the stream's own word."""
+
+MAX_GROWING = COMMAND_RECORD_BYTES
+"""Bytes of one message under way that are kept: its end is one record, and no longer one is read."""
+
 Part = Literal["text", "thinking", "tool_call"]
 
 
 class Block(msgspec.Struct, gc=False):
-    """One block of a message under way: its kind, the pieces that came, and whether its end came. `body`: the whole as
-    its end told it, which replaces the pieces: text, or the raw JSON (bytes) of a tool call's arguments."""
+    """One block of a message under way: its kind, and what came of it so far. `raw`: the inside of a JSON string, the
+    pieces put behind one another, so that a surrogate pair that two pieces share is one character again. `arguments`: of a
+    tool call whose end came, the raw JSON of its arguments. closed: its end came."""
 
     part: Part
-    pieces: list[str]
+    raw: bytearray = msgspec.field(default_factory=bytearray)
     id: str | None = None
     name: str | None = None
-    body: Body | None = None
+    arguments: bytes | None = None
     closed: bool = False
 
     @property
     def text(self) -> str:
-        """The text so far; of a tool call, the JSON text of its arguments. A pair of surrogates that two pieces share is
-        one character again."""
-        if self.body is not None:
-            return told(self.body) if self.part != "tool_call" else _plain(self.body)
-        return paired("".join(self.pieces))
+        """The text so far; of a tool call, the JSON text of its arguments so far."""
+        if self.arguments is not None:
+            return self.arguments.decode()
+        return told(b'"%b"' % self.raw) if self.raw else ""
 
 
 class Growing(msgspec.Struct):
     """A message under way: its blocks by their place. It grows while the stream is read, so what is seen in it is how far
-    the message has come. A place is a key, never a length: a stream may name any number."""
+    the message has come. A place is a key, never a length: a stream may name any number. left_out: bytes that came and
+    are not kept, because there is a bound to both blocks and bytes; then it is not whole."""
 
     role: str = "assistant"
     blocks: dict[int, Block] = msgspec.field(default_factory=dict)
+    kept: int = 0
+    left_out: int = 0
 
     @property
     def text(self) -> str:
         """The text blocks so far, in their places, joined with a line feed as a Message joins them."""
         return "\n".join([block.text for _, block in sorted(self.blocks.items()) if block.part == "text"])
 
+    def open(self, place: int, part: Part, id: str | None = None, name: str | None = None) -> Block | None:
+        """A block begins there (again: from nothing). None where no more are kept."""
+        if len(self.blocks) >= MAX_BLOCKS and place not in self.blocks:
+            return None
+        before = self.blocks.get(place)
+        if before is not None:
+            self.kept -= len(before.raw)
+        block = self.blocks[place] = Block(part, bytearray(), id, name)
+        return block
 
-def paired(text: str) -> str:
-    """`text` with every high and low surrogate that stand side by side as the one character they spell; lone ones stay."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return text
+    def add(self, place: int, part: Part, piece: bytes) -> None:
+        """A piece more of the block there: a JSON string, with its quotes. A block that was not begun begins with it."""
+        block = self.blocks.get(place) or self.open(place, part)
+        if block is None or self.kept + len(piece) > MAX_GROWING:
+            self.left_out += len(piece)
+            return
+        block.raw += piece[1:-1]
+        self.kept += len(piece) - 2
 
-
-def _plain(body: Body) -> str:
-    return body.decode() if isinstance(body, bytes) else told(body)
+    def close(self, place: int, part: Part, whole: bytes) -> None:
+        """The block's end says what it is, as a JSON string with its quotes: that replaces what came before."""
+        before = self.blocks.get(place)
+        block = self.open(place, part, before and before.id, before and before.name)
+        if block is not None:
+            self.add(place, part, whole)
+            block.closed = True
 
 
 class Begun(Event, gc=False):
@@ -88,16 +110,21 @@ class Begun(Event, gc=False):
 
 
 class Delta(Event, gc=False):
-    """A piece of the message under way. block: its place. text: to be put behind what came before; pieces may part a
-    surrogate pair. opens, closes: it is the block's first or last word."""
+    """A piece of the message under way. block: its place. state: the block opens, grows by `body`, or closes (then `body`
+    is the whole of it and replaces what came before). Pieces may part a surrogate pair. Of a tool call, `body` holds the
+    JSON text of its arguments."""
 
     block: int = 0
     part: Part = "text"
-    text: str = ""
-    opens: bool = False
-    closes: bool = False
+    state: Literal["opens", "grows", "closes"] = "grows"
+    body: Body = ""
 
     kind: ClassVar[str] = "delta"
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return told(self.body)
 
 
 class Ended(Event, gc=False):
@@ -117,6 +144,7 @@ class Run(Event, gc=False):
     did not settle never will).
     outcome: the agent's own word on how a settled run ended, None where it gives none: then the last answer's counts.
     error: its sentence. body: the answer as the agent itself sums it up, None where it does not.
+    beside: started while the run before has not settled, and still may; settled: it is the earliest such run that did.
     """
 
     state: Literal["opened", "started", "paused", "settled"] = "started"
@@ -124,6 +152,7 @@ class Run(Event, gc=False):
     error: str | None = None
     body: Body | None = None
     will_retry: bool | None = None
+    beside: bool = False
 
     kind: ClassVar[str] = "run"
 

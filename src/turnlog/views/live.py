@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from ..errors import LineFault
-from ..model import Compaction, CustomMessage, Item, Message, ToolCall, ToolResult, Usage, told
+from ..model import Body, Compaction, CustomMessage, Event, Item, Message, ToolCall, ToolResult, Usage, told
 from ..stream import Begun, Ended, Growing, Outcome, Queue, Retry, Run, ToolRun
 from ..tokens import Counts, Semantics
 
@@ -103,7 +103,7 @@ class RunView(msgspec.Struct):
     """One run: from its start until the agent settles. number: from 1, in the order of the stream.
 
     messages: finished ones of every role. calls: tools asked for; results: those that came back, errors: that say they failed.
-    answer: the last finished message of the model, and how it ended. growing: the message under way. own: the agent's
+    answer: the last finished message of the model (more: its text in later records of the same message), and how it ended. growing: the message under way. own: the agent's
     own word on the end. retry: the last that came of trying again. waiting: what is queued. lost: the first line since
     the last answer that could not be read.
     """
@@ -120,6 +120,7 @@ class RunView(msgspec.Struct):
     compactions: int = 0
     usage: Spent = msgspec.field(default_factory=Spent)
     answer: Message | None = None
+    more: list[Body] = msgspec.field(default_factory=list)
     ended: Ended | None = None
     growing: Growing | None = None
     own: Run | None = None
@@ -153,7 +154,10 @@ class RunView(msgspec.Struct):
             return told(self.own.body)
         if self.growing is not None and (text := self.growing.text):
             return text
-        return self.answer.text if self.answer is not None else ""
+        if self.answer is None:
+            return ""
+        parts = [told(body) for body in (self.answer.body, *self.more) if body]
+        return "\n".join(parts)
 
 
 class Live:
@@ -173,6 +177,7 @@ class Live:
         self.read_through = 0
         self._asked: RunView | None = None
         self._opened = False  # a stream said what it is, and no run of it has begun
+        self._earlier: list[RunView] = []  # runs that have not settled, and still may though another has begun
 
     @property
     def chosen(self) -> RunView | None:
@@ -185,12 +190,20 @@ class Live:
         """Fold these in."""
         for item in items:
             fold = _FOLDS.get(item.__class__)
-            if fold is not None:
-                fold(self, item)
+            if fold is None or (isinstance(item, Event) and item.record.sidechain):
+                continue  # what a subagent says and spends is no part of the answer
+            fold(self, item)
 
     def close(self, *, cut_at: int | None = None) -> None:
         """The stream is over. cut_at: where it stops, if that is inside a record."""
         self.cut_at = cut_at
+        self._shut()
+
+    def _shut(self) -> None:
+        """No run that has not settled will any more."""
+        for run in self._earlier:
+            run.closed = True
+        self._earlier.clear()
         if self.current is not None:
             self.current.closed = True
 
@@ -212,14 +225,17 @@ class Live:
     def _on_run(self, item: Run) -> None:
         if item.state == "opened":
             self._opened = True
-            if self.current is not None:
-                self.current.closed = True
+            self._shut()
         elif item.state == "settled":
-            run = self._under_way()
+            run = self._earlier.pop(0) if item.beside and self._earlier else self._under_way()
             if run is not None:
                 run.over = True
                 run.own = item
         elif item.state == "started":
+            run = self._under_way()
+            if item.beside and run is not None and len(self._earlier) < _MOST_EARLIER:
+                self._earlier.append(run)
+                self.current = None
             self._begin(item)
 
     def _on_begun(self, item: Begun) -> None:
@@ -232,14 +248,18 @@ class Live:
         run = self._begin(item) if answers else self._under_way()
         if run is None:
             return
+        before = run.answer
+        if answers and before is not None and item.message_id is not None and item.message_id == before.message_id:
+            run.answer, run.growing = _continued(before, item), None
+            return
         run.messages += 1
         if answers:
-            run.answer, run.ended, run.growing, run.lost = item, None, None, None
+            run.answer, run.growing, run.lost = item, None, None
+            if run.ended is not None and run.ended.record is not item.record:
+                run.ended = None
 
     def _on_ended(self, item: Ended) -> None:
-        run = self._under_way()
-        if run is not None:
-            run.ended = item
+        self._begin(item).ended = item
 
     def _on_call(self, _: ToolCall) -> None:
         if (run := self._under_way()) is not None:
@@ -287,6 +307,10 @@ class Live:
     def _on_fault(self, item: LineFault) -> None:
         if not item.recovered and (run := self._under_way()) is not None and run.lost is None:
             run.lost = item
+
+
+_MOST_EARLIER = 16
+"""How many runs may wait for their end at once: a stream that begins more is not held in memory."""
 
 
 _FOLDS: dict[type, Any] = {
