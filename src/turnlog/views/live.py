@@ -103,9 +103,9 @@ class RunView(msgspec.Struct):
     """One run: from its start until the agent settles. number: from 1, in the order of the stream.
 
     messages: finished ones of every role. calls: tools asked for; results: those that came back, errors: that say they failed.
-    answer: the last finished message of the model (more: its text in later records of the same message), and how it ended. growing: the message under way. own: the agent's
-    own word on the end. retry: the last that came of trying again. waiting: what is queued. lost: the first line since
-    the last answer that could not be read.
+    answer: the last finished message of the model (more: its texts in later records of the same message), and how it
+    ended. growing: the message under way. own: the agent's own word on the end. retry: the last that came of trying
+    again. waiting: what is queued. lost: the first line since the last answer that could not be read.
     """
 
     number: int
@@ -156,8 +156,7 @@ class RunView(msgspec.Struct):
             return text
         if self.answer is None:
             return ""
-        parts = [told(body) for body in (self.answer.body, *self.more) if body]
-        return "\n".join(parts)
+        return "\n".join([told(body) for body in (self.answer.body, *self.more) if body])
 
 
 class Live:
@@ -250,11 +249,14 @@ class Live:
             return
         before = run.answer
         if answers and before is not None and item.message_id is not None and item.message_id == before.message_id:
-            run.answer, run.growing = _continued(before, item), None
+            run.growing = None
+            if item.body:
+                run.more.append(item.body)
             return
         run.messages += 1
         if answers:
             run.answer, run.growing, run.lost = item, None, None
+            run.more.clear()
             if run.ended is not None and run.ended.record is not item.record:
                 run.ended = None
 
