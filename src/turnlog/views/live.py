@@ -176,6 +176,7 @@ class Live:
         self.read_through = 0
         self._asked: RunView | None = None
         self._opened = False  # a stream said what it is, and no run of it has begun
+        self._ending: RunView | None = None  # the run that settled last
         self._earlier: list[RunView] = []  # runs that have not settled, and still may though another has begun
 
     @property
@@ -230,6 +231,7 @@ class Live:
             if run is not None:
                 run.over = True
                 run.own = item
+                self._ending = run
         elif item.state == "started":
             run = self._under_way()
             if item.beside and run is not None and len(self._earlier) < _MOST_EARLIER:
@@ -279,7 +281,11 @@ class Live:
 
     def _on_usage(self, item: Usage) -> None:
         self.usage.add(item.counts, item.semantics)
-        if (run := self._under_way()) is not None:
+        run = self._under_way()
+        ending = self._ending
+        if ending is not None and ending.own is not None and ending.own.record is item.record:
+            run = ending  # the bill of the run that this record settled
+        if run is not None:
             run.usage.add(item.counts, item.semantics)
 
     def _on_compaction(self, _: Compaction) -> None:
