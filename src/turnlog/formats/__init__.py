@@ -19,7 +19,7 @@ FORMATS: dict[str, Format] = {format.name: format for format in (CLAUDE, CODEX, 
 """Every agent's format by its name on the command line, in the order they are asked when a file is sniffed."""
 
 
-_STREAMS: dict[str, str] = {"pi": "pi.stream", "claude": "claude.stream"}
+_STREAMS: dict[str, str] = {"pi": "pi.stream", "claude": "claude.stream", "codex": "codex.stream"}
 """Whose printed streams are read: the module that holds the `STREAM` of each, imported when a stream is asked for."""
 
 
