@@ -139,7 +139,7 @@ class CodexStream(Session):
         if project is None:
             return _ASIDES.get(label) or Aside(label, False)
         if state != "completed":
-            return Aside(f"{label} {state}", True)  # the completed item says all of it
+            return Aside(label, True)  # the completed item says all of it
         return project(self, item, head)
 
     def _agent_message(self, item: Item, head: Record) -> list[Event]:
