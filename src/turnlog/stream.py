@@ -39,22 +39,19 @@ Part = Literal["text", "thinking", "tool_call"]
 
 class Block(msgspec.Struct, gc=False):
     """One block of a message under way: its kind, and what came of it so far. `raw`: the inside of a JSON string, the
-    pieces put behind one another, so that a surrogate pair that two pieces share is one character again. `arguments`: of a
-    tool call whose end came, the raw JSON of its arguments. closed: its end came."""
+    pieces put behind one another, so that a surrogate pair that two pieces share is one character again. closed: its end
+    came."""
 
     part: Part
     raw: bytearray = msgspec.field(default_factory=bytearray)
     id: str | None = None
     name: str | None = None
-    arguments: bytes | None = None
     closed: bool = False
 
     @property
     def text(self) -> str:
-        """The text so far; of a tool call, the JSON text of its arguments so far."""
-        if self.arguments is not None:
-            return self.arguments.decode()
-        return told(b'"%b"' % self.raw) if self.raw else ""
+        """The text so far; of a tool call, the JSON text of its arguments so far (it may be no JSON yet, or ever)."""
+        return told(b'"%b"' % bytes(self.raw)) if self.raw else ""
 
 
 class Growing(msgspec.Struct):
@@ -72,14 +69,14 @@ class Growing(msgspec.Struct):
         """The text blocks so far, in their places, joined with a line feed as a Message joins them."""
         return "\n".join([block.text for _, block in sorted(self.blocks.items()) if block.part == "text"])
 
-    def open(self, place: int, part: Part, id: str | None = None, name: str | None = None) -> Block | None:
+    def open(self, place: int, part: Part, call_id: str | None = None, name: str | None = None) -> Block | None:
         """A block begins there (again: from nothing). None where no more are kept."""
         if len(self.blocks) >= MAX_BLOCKS and place not in self.blocks:
             return None
         before = self.blocks.get(place)
         if before is not None:
             self.kept -= len(before.raw)
-        block = self.blocks[place] = Block(part, bytearray(), id, name)
+        block = self.blocks[place] = Block(part, bytearray(), call_id, name)
         return block
 
     def add(self, place: int, part: Part, piece: bytes) -> None:
@@ -94,7 +91,7 @@ class Growing(msgspec.Struct):
     def close(self, place: int, part: Part, whole: bytes) -> None:
         """The block's end says what it is, as a JSON string with its quotes: that replaces what came before."""
         before = self.blocks.get(place)
-        block = self.open(place, part, before and before.id, before and before.name)
+        block = self.open(place, part) if before is None else self.open(place, part, before.id, before.name)
         if block is not None:
             self.add(place, part, whole)
             block.closed = True

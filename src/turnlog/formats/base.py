@@ -52,13 +52,25 @@ class Session:
     `soft`. Labels of unknown or ignored parts (blocks, roles, payloads) go through `note`.
     """
 
-    __slots__ = ("_last_at", "_last_text", "asides", "options", "place", "problems", "raw", "repairs", "strict")
+    __slots__ = (
+        "_last_at",
+        "_last_text",
+        "asides",
+        "options",
+        "place",
+        "problems",
+        "quiet",
+        "raw",
+        "repairs",
+        "strict",
+    )
 
     def __init__(self, place: Place, options: ReadOptions) -> None:
         self.place = place
         self.options = options
         self.strict = not options.repair
         self.raw: bytes | memoryview = b""  # the record being read, where a first look did not show all of it
+        self.quiet = False  # of a stream: the pieces of a message under way are not wanted as events
         self.problems: list[Problem] = []
         self.repairs: list[str] = []
         self.asides: list[Aside] = []

@@ -25,36 +25,6 @@ State = Literal[
     "failed",  # settled after a call that failed, or was refused, or by the agent's own word
 ]
 
-Word = Literal[
-    "answered",
-    "no_run",
-    "no_answer",
-    "cut",
-    "unsettled",
-    "damaged",
-    "aborted",
-    "retries",
-    "error",
-    "refusal",
-    "length",
-    "limit",
-    "unfinished",
-    "unknown",
-]
-"""What may be said of an answer: only `answered` is good."""
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    """Whether the answer may be trusted, in a word, and why not, in a sentence (None: it may)."""
-
-    word: Word
-    reason: str | None = None
-
-    @property
-    def ok(self) -> bool:
-        """The run settled and its last answer ended by itself."""
-        return self.word == "answered"
-
 
 class Spent(msgspec.Struct):
     """Tokens in parts that add up; None where nothing was said."""
@@ -105,7 +75,8 @@ class RunView(msgspec.Struct):
     messages: finished ones of every role. calls: tools asked for; results: those that came back, errors: that say they failed.
     answer: the last finished message of the model (more: its texts in later records of the same message), and how it
     ended. growing: the message under way. own: the agent's own word on the end. retry: the last that came of trying
-    again. waiting: what is queued. lost: the first line since the last answer that could not be read.
+    again. waiting: what is queued. lost: the first line since the last answer that could not be read; lost_after: since
+    the run settled.
     """
 
     number: int
@@ -127,6 +98,7 @@ class RunView(msgspec.Struct):
     retry: Retry | None = None
     waiting: Queue | None = None
     lost: LineFault | None = None
+    lost_after: LineFault | None = None
     tools: dict[str | None, Tool] = msgspec.field(default_factory=dict)
 
     @property
@@ -160,10 +132,11 @@ class RunView(msgspec.Struct):
 
 
 class Live:
-    """The fold. `take(items)` what a parser gives, in order; `close(cut_at)` at the end of the stream.
+    """The fold. `take(items)` what a parser gives, in order; `close()` at the end of the stream.
 
     run: which run is asked for, counted from 1; None is the last. keep: its tools too, with every partial result.
     `current` is the run under way or the last one; `chosen` the one that is asked for, None where there is none (yet).
+    `ends_at`: how many bytes there were; `cut_at`: the same, where they stop inside a record.
     """
 
     def __init__(self, *, run: int | None = None, keep: bool = False) -> None:
@@ -173,7 +146,7 @@ class Live:
         self.current: RunView | None = None
         self.usage = Spent()
         self.cut_at: int | None = None
-        self.read_through = 0
+        self.ends_at: int | None = None
         self._asked: RunView | None = None
         self._opened = False  # a stream said what it is, and no run of it has begun
         self._ending: RunView | None = None  # the run that settled last
@@ -194,9 +167,10 @@ class Live:
                 continue  # what a subagent says and spends is no part of the answer
             fold(self, item)
 
-    def close(self, *, cut_at: int | None = None) -> None:
-        """The stream is over. cut_at: where it stops, if that is inside a record."""
-        self.cut_at = cut_at
+    def close(self, *, ends_at: int | None = None, cut: bool = False) -> None:
+        """The stream is over, after so many bytes. cut: it stops inside a record."""
+        self.ends_at = ends_at
+        self.cut_at = ends_at if cut else None
         self._shut()
 
     def _shut(self) -> None:
@@ -250,14 +224,14 @@ class Live:
         if run is None:
             return
         before = run.answer
-        if answers and before is not None and item.message_id is not None and item.message_id == before.message_id:
+        if answers and before is not None and _continues(item, before):
             run.growing = None
             if item.body:
                 run.more.append(item.body)
             return
         run.messages += 1
         if answers:
-            run.answer, run.growing, run.lost = item, None, None
+            run.answer, run.growing, run.lost, run.retry = item, None, None, None
             run.more.clear()
             if run.ended is not None and run.ended.record is not item.record:
                 run.ended = None
@@ -313,8 +287,18 @@ class Live:
             tool.output, tool.is_error, tool.duration_ms, tool.done = item.output, item.is_error, item.duration_ms, True
 
     def _on_fault(self, item: LineFault) -> None:
-        if not item.recovered and (run := self._under_way()) is not None and run.lost is None:
-            run.lost = item
+        run = self.current
+        if item.recovered or run is None:
+            return
+        if run.over or run.closed:
+            run.lost_after = run.lost_after or item
+        else:
+            run.lost = run.lost or item
+
+
+def _continues(item: Message, before: Message) -> bool:
+    """Whether this is one more record of the same message: the same id, and the same time where it tells one."""
+    return item.message_id is not None and item.message_id == before.message_id and item.native_at == before.native_at
 
 
 _MOST_EARLIER = 16
