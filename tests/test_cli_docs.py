@@ -85,6 +85,7 @@ def test_the_examples_run(example, tmp_path):
     home = tmp_path / "home"
     shutil.copytree(DEMO, home)
     shutil.copy(CLAUDE, tmp_path / "session.jsonl")
+    shutil.copy(ROOT / "tests" / "fixtures" / "streams" / "pi-answered.jsonl", tmp_path / "run.jsonl")
     found = re.fullmatch(r"turnlog\b(.*?)\s*(?:# exit (\d))?", example)
     assert found, example
     script = f'"{sys.executable}" -m turnlog{found[1]}'

@@ -17,6 +17,7 @@ def test_the_python_examples_of_a_page_run(page, tmp_path, monkeypatch):
     with as_file(files("turnlog") / "demo_home") as home:
         sessions = sorted((home / ".claude" / "projects").glob("*/*.jsonl"), key=lambda path: path.stat().st_size)
         shutil.copy(sessions[-1], tmp_path / "session.jsonl")
+    shutil.copy(ROOT / "tests" / "fixtures" / "streams" / "pi-answered.jsonl", tmp_path / "run.jsonl")
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {"path": "session.jsonl"}
 

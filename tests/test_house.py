@@ -26,6 +26,7 @@ OPTION = re.compile(r"codex[-_]usage|CodexUsage", re.IGNORECASE)
 # The files that may name an agent all the same, with the reason.
 MAY_NAME_AGENTS: dict[str, str] = {
     "__init__.py": "the public names hold the typed entries that one agent's own library has",
+    "live/streams.py": "a room of live/, which follows agents at work: streams by the name of who prints them",
 }
 
 NETWORK_MODULES = {

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         FaultKind,
         InvalidOptionsError,
         LineFault,
+        NoSuchRun,
         SnapshotTruncated,
         SourceChanged,
         SourceCorrupt,
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
     from .ledger.scan import FileScan, scan_file, scan_files
+    from .live.answer import Answer, answer
+    from .live.capture import Capture
+    from .live.streams import PiStream
     from .model import (
         EVENTS,
         BranchSummary,
@@ -75,11 +79,13 @@ if TYPE_CHECKING:
     from .schemas import schema
     from .titles import read_titles
     from .tokens import Additive, Counts, Semantics
+    from .views.live import Live, RunView
+    from .views.verdict import Verdict, verdict
 
 _ROOMS: dict[str, str] = {
     "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
     "discover": "Discovery Roots SessionFile find_sessions roots_from_env roots_from_home",
-    "errors": """FaultError FaultKind InvalidOptionsError LineFault SnapshotTruncated SourceChanged SourceCorrupt SourceError
+    "errors": """FaultError FaultKind InvalidOptionsError LineFault NoSuchRun SnapshotTruncated SourceChanged SourceCorrupt SourceError
         SourceTooLarge SourceUnreadable TurnlogError UnknownFormatError""",
     "formats": "FORMATS",
     "formats.base": "Format",
@@ -90,6 +96,9 @@ _ROOMS: dict[str, str] = {
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
     "ledger.scan": "FileScan scan_file scan_files",
+    "live.answer": "Answer answer",
+    "live.capture": "Capture",
+    "live.streams": "PiStream",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
         Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
     "parser": "Parser",
@@ -98,6 +107,8 @@ _ROOMS: dict[str, str] = {
     "schemas": "schema",
     "titles": "read_titles",
     "tokens": "Additive Counts Semantics",
+    "views.live": "Live RunView",
+    "views.verdict": "Verdict verdict",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
@@ -105,9 +116,11 @@ __all__ = [
     "EVENTS",
     "FORMATS",
     "Additive",
+    "Answer",
     "AsyncReader",
     "BranchSummary",
     "ByteCounts",
+    "Capture",
     "Compaction",
     "ContextEdit",
     "Counts",
@@ -126,11 +139,14 @@ __all__ = [
     "Label",
     "Ledger",
     "LineFault",
+    "Live",
     "Message",
     "Meta",
     "ModelChange",
+    "NoSuchRun",
     "Overview",
     "Parser",
+    "PiStream",
     "Place",
     "Prompt",
     "RawRecord",
@@ -140,6 +156,7 @@ __all__ = [
     "Reader",
     "Record",
     "Roots",
+    "RunView",
     "Semantics",
     "SessionEntry",
     "SessionFile",
@@ -159,7 +176,9 @@ __all__ = [
     "TurnlogError",
     "UnknownFormatError",
     "Usage",
+    "Verdict",
     "__version__",
+    "answer",
     "aread",
     "aread_from",
     "clean",
@@ -179,6 +198,7 @@ __all__ = [
     "scan_files",
     "schema",
     "survey",
+    "verdict",
 ]
 
 

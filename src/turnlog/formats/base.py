@@ -52,13 +52,25 @@ class Session:
     `soft`. Labels of unknown or ignored parts (blocks, roles, payloads) go through `note`.
     """
 
-    __slots__ = ("_last_at", "_last_text", "asides", "options", "place", "problems", "raw", "repairs", "strict")
+    __slots__ = (
+        "_last_at",
+        "_last_text",
+        "asides",
+        "options",
+        "place",
+        "problems",
+        "quiet",
+        "raw",
+        "repairs",
+        "strict",
+    )
 
     def __init__(self, place: Place, options: ReadOptions) -> None:
         self.place = place
         self.options = options
         self.strict = not options.repair
         self.raw: bytes | memoryview = b""  # the record being read, where a first look did not show all of it
+        self.quiet = False  # of a stream: the pieces of a message under way are not wanted as events
         self.problems: list[Problem] = []
         self.repairs: list[str] = []
         self.asides: list[Aside] = []
@@ -305,3 +317,27 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     tree: TreeRule | None = None
     transaction: TransactionRule | None = None
     recognise: Callable[[bytes], bool] | None = None
+
+
+def stream_format(
+    *,
+    name: str,
+    title: str,
+    schema: Schema[Any],
+    session: Callable[[Place, ReadOptions], Session],
+    is_record: Callable[[dict[str, Any]], bool],
+    sniff: Callable[[dict[str, Any]], bool],
+    types: dict[str, tuple[str, ...]],
+    ignored: dict[str, Ignored],
+) -> Format:
+    """The format of what an agent prints while it runs, as a pipe or a captured log holds it: read like a session, kept
+    nowhere by the agent, and no work of its own (the session file has it too). `types` may name the kinds of
+    `turnlog.stream` beside those of the model."""
+    return Format(
+        name=name, title=title, schema=schema, session=session, is_record=is_record, sniff=sniff, types=types,
+        ignored=ignored, root=Root(), fold=_no_work,
+    )  # fmt: skip
+
+
+def _no_work(place: Place, items: Iterable[Item]) -> FileWork:  # noqa: ARG001  what a fold is given
+    return FileWork(place.name, "")

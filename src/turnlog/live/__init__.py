@@ -1,1 +1,1 @@
-"""Driving agents while they run: a program's output drained and kept, its verdict, and a client of the RPC mode."""
+"""Agents at work: what they print, followed and judged."""
