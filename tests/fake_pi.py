@@ -54,7 +54,11 @@ def write(data, to=OUT):
 
 
 def say(**record):
-    write(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n")
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    try:
+        write(text.encode() + b"\n")
+    except UnicodeEncodeError:  # lone surrogates are written as escapes
+        write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
 
 
 def answer(command, data=None, **more):
@@ -90,7 +94,7 @@ def run(text, settle=True):
 
 
 def deep_tree(levels):
-    node = '{"entry":{"type":"message","id":"e%d"},"children":[' % levels
+    node = '{"entry":{"type":"message","id":"e"},"children":['
     return '{"tree":[' + node * levels + "]}" * levels + '],"leafId":"x"}'
 
 
@@ -148,7 +152,10 @@ class Fake:
         say(type="agent_settled", aborted=False)
 
     def on_surrogate(self, command, rest):
-        write(b'{"id":"%b","type":"response","command":"prompt","success":true,"data":{"disposition":"handled","x":"\\ud83d"}}\n' % command["id"].encode())
+        write(
+            b'{"id":"%b","type":"response","command":"prompt","success":true,"data":{"disposition":"handled","x":"\\ud83d"}}\n'
+            % command["id"].encode()
+        )
 
     def on_dialogs(self, command, rest):
         say(type="extension_ui_request", id="u0", method="notify", message="hello")
@@ -212,7 +219,7 @@ class Fake:
         elif kind == "odd":
             say(id=command["id"], type="response", command="odd", success="perhaps")
         elif kind == "get_tree" and os.environ.get("FAKE_DEEP"):
-            head = '{"id":"%s","type":"response","command":"get_tree","success":true,"data":' % command["id"]
+            head = f'{{"id":"{command["id"]}","type":"response","command":"get_tree","success":true,"data":'
             write((head + deep_tree(int(os.environ["FAKE_DEEP"])) + "}\n").encode())
         elif kind in ANSWERS:
             answer(command, ANSWERS[kind], sent={k: v for k, v in command.items() if k != "id"})

@@ -30,9 +30,10 @@ class Bell:
     def close(self) -> None:
         """No longer."""
         with self._lock:
-            self._closed = True
-            os.close(self.listens)
-            os.close(self._rings)
+            if not self._closed:
+                self._closed = True
+                os.close(self.listens)
+                os.close(self._rings)
 
 
 class LoopBell:

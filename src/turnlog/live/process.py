@@ -80,11 +80,14 @@ class Process:
         self._process = self._start(words, stdin, cwd, env)
         self.pid = self._process.pid
         self._bells: list[Bell] = []
+        self._mouth: Bell | None = None
         work: list[tuple[str, Callable[[], None]]] = [("waits", self._reap)]
         for pipe, spool in ((self._process.stdout, self.stdout), (self._process.stderr, self.stderr)):
+            assert pipe is not None
             work.append(("drains", partial(self._drain, pipe, spool, self._new_bell())))
         if self._process.stdin is not None:
-            work.append(("feeds", partial(self._feed, self._process.stdin, self._new_bell())))
+            self._mouth = self._new_bell()
+            work.append(("feeds", partial(self._feed, self._process.stdin, self._mouth)))
         self._threads = [
             threading.Thread(target=target, name=f"turnlog-{name}-{self.pid}", daemon=True) for name, target in work
         ]
@@ -107,7 +110,7 @@ class Process:
             return subprocess.Popen(  # noqa: S603  the caller's own command, and no shell
                 words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, cwd=cwd,
                 env=None if env is None else dict(env), **group,
-            )  # type: ignore[call-overload]  # fmt: skip
+            )  # fmt: skip
         except (OSError, ValueError) as error:
             for spool in (self.stdout, self.stderr):
                 if spool.log is not None:
@@ -122,10 +125,14 @@ class Process:
     def send(self, data: bytes) -> None:
         """Write to the program's stdin, after what was sent before. Waits for nothing."""
         self._to_send.put(data)
+        if self._mouth is not None:
+            self._mouth.ring()
 
     def close_stdin(self) -> None:
         """Close the program's stdin when all has been written."""
         self._to_send.put(None)
+        if self._mouth is not None:
+            self._mouth.ring()
 
     def signal(self, number: int) -> bool:
         """Send a signal to the program and what it started; False where it has ended already."""
@@ -221,12 +228,12 @@ class Process:
                 return False
 
     def _feed(self, pipe: IO[bytes], bell: Bell) -> None:
-        """Write what is to be sent, whole and in order, until the program is told that there is no more."""
+        """Write what is to be sent, whole and in order, until there is no more or nobody listens."""
         number = pipe.fileno()
         if _POSIX:
             os.set_blocking(number, False)
         try:
-            while (data := self._to_send.get()) is not None:
+            while (data := self._next(number, bell)) is not None:
                 view = memoryview(data)
                 while view and self._writable(number, bell):
                     with contextlib.suppress(BlockingIOError):
@@ -239,6 +246,22 @@ class Process:
         finally:
             pipe.close()
 
+    def _next(self, number: int, bell: Bell) -> bytes | None:
+        """What is to be sent next, None where that is all. Raises OSError as soon as the program no longer listens."""
+        if not _POSIX:
+            return self._to_send.get()
+        poll = select.poll()
+        poll.register(number, 0)  # a closed end is told without being asked for
+        poll.register(bell.listens, select.POLLIN)
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._to_send.get_nowait()
+            found = {where for where, _ in poll.poll()}
+            if bell.listens in found:
+                bell.hush()
+            if number in found:
+                raise BrokenPipeError
+
     def _writable(self, number: int, bell: Bell) -> bool:
         """Wait until the program takes more; False when it has ended."""
         if not _POSIX:
@@ -246,7 +269,11 @@ class Process:
         poll = select.poll()
         poll.register(number, select.POLLOUT)
         poll.register(bell.listens, select.POLLIN)
-        found = {where for where, _ in poll.poll()}
-        if bell.listens in found:
-            bell.hush()
-        return number in found or self.exit_code is None
+        while True:
+            found = {where for where, _ in poll.poll()}
+            if bell.listens in found:
+                bell.hush()
+            if number in found:
+                return True
+            if self.exit_code is not None:
+                return False

@@ -33,7 +33,7 @@ from .process import Process
 from .rpc_commands import Commands
 from .rpc_errors import RpcClosed, RpcDied, RpcError, RpcProtocolError, RpcRefused, RpcTimeout
 from .rpc_events import Events
-from .rpc_lines import Head, Lines, TooLong, fitted, line_of
+from .rpc_lines import Head, Lines, Unread, fitted, line_of
 from .rpc_records import Accepted, Settled, UiRequest
 from .rpc_runs import Runs
 from .spool import BytesLost, Log, Reader
@@ -86,6 +86,7 @@ class PiRpc(Commands):
         self._limit = max_record_bytes
         self._process: Process | None = None
         self._reading: asyncio.Task[None] | None = None
+        self._reader: Reader | None = None
         self._mark: Reader | None = None  # where the first line begins that was not looked at
         self._why: Callable[[], RpcError] | None = None  # why nothing can be asked any more
         self._closing = False
@@ -104,8 +105,8 @@ class PiRpc(Commands):
         self._process = Process(
             self._argv, stdin=subprocess.PIPE, cwd=self._cwd, env=self._env, log=log, stderr_log=stderr_log, linger=0.0
         )
-        self._mark = self._process.stdout.reader(0)
-        self._reading = asyncio.create_task(self._read(self._process, self._mark))
+        self._reader, self._mark = self._process.stdout.reader(0), self._process.stdout.reader(0)
+        self._reading = asyncio.create_task(self._read(self._process, self._reader))
         return self
 
     async def __aenter__(self) -> Self:
@@ -170,6 +171,9 @@ class PiRpc(Commands):
         """Every event from now on, for this reader alone; any number may read, each at its own pace. Make it before the
         prompt whose events are wanted. It ends when the client is closed, and raises RpcDied when the process dies."""
         process = self._open()
+        now = process.stdout.written
+        while self._reader is not None and self._reader.at < now and self._advance(self._reader):
+            pass  # "from now on" must not give again what another reader has had already
         assert self._mark is not None
         return Events(process.stdout, self._mark.at, self._limit, self._died, self._ended)
 
@@ -236,17 +240,14 @@ class PiRpc(Commands):
         loop, bell = asyncio.get_running_loop(), LoopBell()
         for source in (process, process.stdout, process.stderr):
             source.listen(bell.ring)
-        mark, reader = reader, process.stdout.reader(0)
         until: float | None = None
         said = "found a mistake in the client"
         try:
             while True:
                 bell.hush()
                 code, half = process.exit_code, process.deaf or reader.over
-                if data := reader.take():
-                    self._take(data)
-                    mark.at = reader.at - self._lines.held
-                elif reader.over and process.stderr.over and code is not None:
+                more = self._advance(reader)
+                if not more and reader.over and process.stderr.over and code is not None:
                     said = f"the process ended with {f'exit code {code}' if code >= 0 else f'signal {-code}'}"
                     return
                 if half and code is None:
@@ -254,7 +255,7 @@ class PiRpc(Commands):
                     if loop.time() >= until:
                         said = "the process goes on, but no longer " + ("answers" if reader.over else "listens")
                         return
-                if data:
+                if more:
                     await asyncio.sleep(0)
                     continue
                 try:
@@ -279,12 +280,13 @@ class PiRpc(Commands):
         self._ended.set()
         self._runs.tell()
 
-    def _take(self, data: bytes) -> None:
+    def _advance(self, reader: Reader) -> bool:
+        """Look at the next bytes; False where there are none now. Raises BytesLost."""
+        data = reader.take()
         for head, line in self._lines.feed(data):
-            if isinstance(head, TooLong):
+            if isinstance(head, Unread):
                 if head.id in self._asked:
-                    name, _ = self._asked[head.id]
-                    self._fail(head.id, RpcProtocolError(name, f"the answer has {head.size} bytes, over the limit"))
+                    self._fail(head.id, RpcProtocolError(self._asked[head.id][0], head.said))
             elif head.type == "response":
                 self._answered(head)
             elif head.type == "agent_start":
@@ -293,6 +295,9 @@ class PiRpc(Commands):
                 self._runs.settle(Settled(aborted=head.aborted))
             elif head.type == "extension_ui_request":
                 self._asks(line)
+        if self._mark is not None:
+            self._mark.at = reader.at - self._lines.held
+        return bool(data)
 
     def _answered(self, head: Head) -> None:
         key = head.id or ""

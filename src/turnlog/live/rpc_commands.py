@@ -21,11 +21,15 @@ Images = Sequence[dict[str, str]]
 """Pictures beside a message: `{"type": "image", "data": BASE64, "mimeType": "image/png"}`."""
 
 
+_MAYBE_CYCLE: Any = records.ModelCycle | None
+_MAYBE_LEVEL: Any = records.ThinkingLevel | None
+
+
 class Commands:
     """The commands, over one `call`."""
 
     @abstractmethod
-    async def call(self, command: str, answer: type[T], *, patient: bool = False, **fields: Any) -> T:
+    async def call(self, command: str, answer: type[T], /, *, patient: bool = False, **fields: Any) -> T:
         """Send one command and wait for its answer. Fields that are None are not sent. patient: it may take as long as
         it takes; else the client's timeout holds."""
 
@@ -74,7 +78,8 @@ class Commands:
 
     async def cycle_model(self) -> records.ModelCycle | None:
         """Go on with the next model; None where there is one only."""
-        return await self.call("cycle_model", records.ModelCycle | None)  # type: ignore[arg-type]
+        found: records.ModelCycle | None = await self.call("cycle_model", _MAYBE_CYCLE)
+        return found
 
     async def get_available_models(self) -> list[records.Model]:
         """Models that can be used."""
@@ -86,7 +91,7 @@ class Commands:
 
     async def cycle_thinking_level(self) -> str | None:
         """Go on with the next level; None where the model has none."""
-        found = await self.call("cycle_thinking_level", records.ThinkingLevel | None)  # type: ignore[arg-type]
+        found: records.ThinkingLevel | None = await self.call("cycle_thinking_level", _MAYBE_LEVEL)
         return None if found is None else found.level
 
     async def get_available_thinking_levels(self) -> list[str]:

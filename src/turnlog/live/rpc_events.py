@@ -28,7 +28,12 @@ class Events:
     """
 
     def __init__(
-        self, spool: Spool, at: int, max_record_bytes: int | None, over: Callable[[], RpcError | None], ended: asyncio.Event
+        self,
+        spool: Spool,
+        at: int,
+        max_record_bytes: int | None,
+        over: Callable[[], RpcError | None],
+        ended: asyncio.Event,
     ) -> None:
         self._reader = spool.reader(at)
         self._bell = LoopBell()

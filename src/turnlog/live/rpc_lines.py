@@ -33,10 +33,11 @@ class Head(msgspec.Struct):
     value: Any = None
 
 
-class TooLong(msgspec.Struct):
-    """A line over the limit, unread. id: of the command that it answers, where its beginning says so."""
+class Unread(msgspec.Struct):
+    """A line that is over the limit, or no JSON object. id: of the command that it answers, where its beginning says so.
+    said: what was expected, and found."""
 
-    size: int
+    said: str
     id: str | None = None
 
 
@@ -57,30 +58,30 @@ class Lines:
         """Bytes taken in of a line that has not ended yet."""
         return self._framer.pending
 
-    def feed(self, data: bytes) -> list[tuple[Head | TooLong, bytes]]:
+    def feed(self, data: bytes) -> list[tuple[Head | Unread, bytes]]:
         """Take bytes in; the lines they complete, in order."""
         at, begun = -self._framer.pending, self._begun
-        found: list[tuple[Head | TooLong, bytes]] = []
+        found: list[tuple[Head | Unread, bytes]] = []
         for record in self._framer.feed(data):
             if isinstance(record, Oversize):
                 beginning = (begun + data[:_HEAD])[:_HEAD] if at < 0 else data[at : at + _HEAD]
-                answers = _ANSWER.match(beginning)
-                self.unreadable += 1
-                found.append((TooLong(record.size, answers[1].decode(errors="replace") if answers else None), b""))
+                found.append((self._unread(beginning, f"within the limit, found one of {record.size} bytes"), b""))
                 at += record.size
                 continue
             line = bytes(record)
             at += len(line) + 1
             if line.strip():
-                head = _head_of(line)
-                if head is None:
-                    self.unreadable += 1
-                else:
-                    found.append((head, line))
+                found.append((_head_of(line) or self._unread(line[:_HEAD], "in JSON, found one that is none"), line))
         last = data.rfind(b"\n") + 1
         if last or len(begun) < _HEAD:
             self._begun = ((b"" if last else begun) + data[last : last + _HEAD])[:_HEAD]
         return found
+
+    def _unread(self, beginning: bytes, found: str) -> Unread:
+        self.unreadable += 1
+        answers = _ANSWER.match(beginning)
+        told = None if answers is None else answers[1].decode(errors="replace")
+        return Unread(f"expected an answer {found}", told)
 
 
 def _head_of(line: bytes) -> Head | None:

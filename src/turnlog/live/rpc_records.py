@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 
-class Answer(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+class Answer(msgspec.Struct, rename="camel", kw_only=True):
     """The base of every answer."""
 
 
@@ -62,8 +62,8 @@ class State(Answer):
 class Queue(Answer):
     """Texts of messages that waited for their turn."""
 
-    steering: list[str] = []
-    follow_up: list[str] = []
+    steering: list[str] = msgspec.field(default_factory=list)
+    follow_up: list[str] = msgspec.field(default_factory=list)
 
 
 class ModelCycle(Answer):
