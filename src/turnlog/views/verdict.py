@@ -62,7 +62,7 @@ def verdict(live: Live) -> Verdict:
         return Verdict("unfinished", "the run settled, but its last answer began and never ended")
     if run.lost is not None:
         return Verdict("damaged", f"{_where(run.lost)} between the last answer and the end of the run")
-    if run.answer is None and (run.own is None or run.own.body is None):
+    if run.answer is None and (run.own is None or run.own.summed is None):
         return Verdict("no_answer", "the run settled without an answer")
     if last and live.run is None:  # nobody asked for this very run: another may have begun
         if live.cut_at is not None:

@@ -303,7 +303,7 @@ class ClaudeStream(ClaudeSession):
         outcome, error = self._outcome(record, run, told(body), spent)
         end = Run(head, 1, "settled", outcome, error, beside=beside)
         if error is None and outcome != "aborted" and record.result and not run.says(told(body)):
-            end.body = body  # else the last message says it, and more where it has several texts
+            end.summed = body  # else the last message says it, and more where it has several texts
         if self._tries is not None and outcome == "error":
             out.append(self._tried(head, success=False))
         out.append(end)
