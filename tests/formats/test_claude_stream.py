@@ -12,6 +12,7 @@ from reading import each_byte, mutated, parse
 from turnlog.formats import stream_of
 from turnlog.formats.claude.stream_types import IGNORED, TYPES
 from turnlog.model import KINDS
+from turnlog.parser import Parser
 from turnlog.stream import WORDS
 from turnlog.views.live import Live
 
@@ -420,6 +421,24 @@ def test_the_end_of_a_message_tells_its_usage_and_its_stop():
     assert spent(fold(*lines)) == (10, 77, 200, 100)
     assert fold(*lines).outcome == "tool_use"
     assert spent(fold(*lines, result("x", usage=usage(output=77)))) == (10, 77, 200, 100)
+
+
+def test_a_message_without_a_block_is_over_with_its_end():
+    end = event("message_delta", delta={"stop_reason": "end_turn"}, usage=usage())
+    run = fold(init(), partial()[0], end, result(""))
+
+    assert (run.growing, run.text, run.messages, run.outcome) == (None, "", 1, "stop")
+
+
+def test_pieces_that_are_not_wanted_are_no_events_and_grow_the_message_all_the_same():
+    parser = Parser(STREAM)
+    parser.session.quiet = True
+    live = Live()
+    items = parser.feed(b"".join([init(), *partial()]))
+    live.take(items)
+
+    assert "delta" not in {item.kind for item in items}
+    assert live.current.text == "One two \U0001f600."
 
 
 def test_pieces_of_a_subagent_do_not_grow_the_answer():
