@@ -3,6 +3,7 @@
 The lines are our own, in the shapes of 1.0.38 to 2.1.332.
 """
 
+import io
 import itertools
 import json
 
@@ -11,6 +12,7 @@ import pytest
 from reading import each_byte, mutated, parse
 from turnlog.formats import stream_of
 from turnlog.formats.claude.stream_types import IGNORED, TYPES
+from turnlog.live.answer import answer
 from turnlog.model import KINDS
 from turnlog.parser import Parser
 from turnlog.stream import WORDS
@@ -375,6 +377,16 @@ def test_retries_are_told_and_so_is_their_end():
 
     waiting = fold(init(), *again)
     assert (waiting.state, waiting.retry.state, waiting.retry.delay_ms) == ("unsettled", "scheduled", 1)
+
+
+def test_a_run_that_ends_while_it_is_tried_again_says_so():
+    again = line("system", subtype="api_retry", attempt=7, max_retries=10, error_status=401, error="not_allowed")
+    found = answer(io.BytesIO(init() + again))
+
+    assert (found.ok, found.verdict, found.state) == (False, "unsettled", "unsettled")
+    assert found.reason.endswith(
+        "; its last call failed and was being tried again at attempt 7 of 10: not_allowed (401)"
+    )
 
 
 # -- partial messages

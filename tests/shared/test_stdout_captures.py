@@ -12,6 +12,7 @@ from functools import cache
 
 import pytest
 
+from inprocess import as_json, command
 from reading import SHARED, identity, parse
 from turnlog.contract import ReadStatus
 from turnlog.formats import stream_of
@@ -286,6 +287,56 @@ def test_texts_and_tokens_are_those_of_the_session_files_of_the_same_runs():
     assert (texts, tokens) == (67, 35)  # the others hold no answer, or no final count of output
 
 
+VERDICTS = {
+    "err401": "unsettled",
+    "err500": "retries",
+    "pause": "unfinished",
+    "sig-INT-slow": "aborted",
+    "sig-INT-slowtool": "aborted",
+    "sig-KILL-slow": "unsettled",
+    "sig-KILL-slowtool": "unsettled",
+    "sig-TERM-slow": "unsettled",
+    "sig-TERM-slowtool": "unsettled",
+}
+
+
+def test_the_command_prints_the_answers_and_its_exit_code_can_be_trusted(capsysbinary):
+    answered = 0
+    for path in WRITTEN:
+        name, version = scenario(path)
+        end = ENDS_OTHERWISE.get((name, version)) or ENDS.get(name, ("settled", "stop"))
+        good = end == ("settled", "stop") or (name, version) in UNTOLD
+        text = expected(path)[-1][0]
+        shown = re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
+        code, out, err = command(capsysbinary, "answer", path)
+
+        assert (code, out) == ((0, shown + b"\n") if good else (3, b"")), path.name
+        assert (err.count(b"\n"), len(err) <= 600) == (0 if good else 1, True), path.name
+        if not good:
+            code, out, _ = command(capsysbinary, "answer", "--partial", path)
+            assert (code, out.removesuffix(b"\n")) == (3, shown), path.name
+        found = as_json(capsysbinary, "answer", path, code=None)
+        assert (found["ok"], found["verdict"]) == (good, "answered" if good else VERDICTS.get(name, "error")), path.name
+        answered += good
+
+    assert (answered, len(WRITTEN) - answered) == (97, 23)
+
+
+def test_a_run_of_a_capture_can_be_picked(capsysbinary):
+    several = [path for path in WRITTEN if len(expected(path)) > 1]
+    for path in several:
+        for n, (text, _) in enumerate(expected(path), 1):
+            assert command(capsysbinary, "answer", "--run", str(n), path)[:2] == (0, text.encode() + b"\n")
+        assert command(capsysbinary, "answer", "--run", "3", path)[:2] == (1, b"")
+
+    assert len(several) == 6
+
+
+@pytest.mark.parametrize("path", EMPTY, ids=lambda path: path.name)
+def test_an_empty_capture_is_no_answer(capsysbinary, path):
+    assert command(capsysbinary, "answer", path)[:2] == (4, b"")
+
+
 # -- Codex
 
 
@@ -368,6 +419,26 @@ def test_an_exec_capture_is_read_whole_and_its_run_has_the_end_and_the_text_of_t
     if steps is not None:
         own = steps[-1:] if version in BEFORE_080 and path.name[:2] != "o1" else steps
         assert spent(run)[:3] == sums(path, *own)
+
+
+def test_the_command_judges_the_exec_captures(capsysbinary):
+    words = {
+        "err_incomplete/o1": "length",
+        "interrupt_sigint_model/o1": "unsettled",
+        "kill_sigkill_tool/o1": "unsettled",
+    }
+    answered = 0
+    for path in exec_captures():
+        name = key(path).partition("/")[2]
+        good = ENDED[name][:2] == OK and path.parts[-3] != "0.34.0"
+        word = "answered" if good else "unsettled" if path.parts[-3] == "0.34.0" else words.get(name, "error")
+        found = as_json(capsysbinary, "answer", path, code=None)
+
+        assert (found["ok"], found["verdict"], found["agent"]) == (good, word, "codex"), key(path)
+        assert command(capsysbinary, "answer", path)[:2] == ((0, ENDED[name][2].encode() + b"\n") if good else (3, b""))
+        answered += good
+
+    assert (answered, len(exec_captures()) - answered) == (74, 10)
 
 
 def test_there_are_exec_captures_of_many_versions():
