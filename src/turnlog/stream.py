@@ -140,14 +140,14 @@ class Run(Event, gc=False):
     more will come without a new prompt); opened (the stream says what it is and of which session: a run before it that
     did not settle never will).
     outcome: the agent's own word on how a settled run ended, None where it gives none: then the last answer's counts.
-    error: its sentence. body: the answer as the agent itself sums it up, None where it does not.
+    error: its sentence. summed: the answer as the agent itself sums it up, None where it does not.
     beside: started while the run before has not settled, and still may; settled: it is the earliest such run that did.
     """
 
     state: Literal["opened", "started", "paused", "settled"] = "started"
     outcome: Outcome | None = None
     error: str | None = None
-    body: Body | None = None
+    summed: Body | None = None
     will_retry: bool | None = None
     beside: bool = False
 

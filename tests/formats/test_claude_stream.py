@@ -3,6 +3,7 @@
 The lines are our own, in the shapes of 1.0.38 to 2.1.332.
 """
 
+import io
 import itertools
 import json
 
@@ -11,7 +12,9 @@ import pytest
 from reading import each_byte, mutated, parse
 from turnlog.formats import stream_of
 from turnlog.formats.claude.stream_types import IGNORED, TYPES
+from turnlog.live.answer import answer
 from turnlog.model import KINDS
+from turnlog.parser import Parser
 from turnlog.stream import WORDS
 from turnlog.views.live import Live
 
@@ -376,6 +379,16 @@ def test_retries_are_told_and_so_is_their_end():
     assert (waiting.state, waiting.retry.state, waiting.retry.delay_ms) == ("unsettled", "scheduled", 1)
 
 
+def test_a_run_that_ends_while_it_is_tried_again_says_so():
+    again = line("system", subtype="api_retry", attempt=7, max_retries=10, error_status=401, error="not_allowed")
+    found = answer(io.BytesIO(init() + again))
+
+    assert (found.ok, found.verdict, found.state) == (False, "unsettled", "unsettled")
+    assert found.reason.endswith(
+        "; its last call failed and was being tried again at attempt 7 of 10: not_allowed (401)"
+    )
+
+
 # -- partial messages
 
 
@@ -420,6 +433,24 @@ def test_the_end_of_a_message_tells_its_usage_and_its_stop():
     assert spent(fold(*lines)) == (10, 77, 200, 100)
     assert fold(*lines).outcome == "tool_use"
     assert spent(fold(*lines, result("x", usage=usage(output=77)))) == (10, 77, 200, 100)
+
+
+def test_a_message_without_a_block_is_over_with_its_end():
+    end = event("message_delta", delta={"stop_reason": "end_turn"}, usage=usage())
+    run = fold(init(), partial()[0], end, result(""))
+
+    assert (run.growing, run.text, run.messages, run.outcome) == (None, "", 1, "stop")
+
+
+def test_pieces_that_are_not_wanted_are_no_events_and_grow_the_message_all_the_same():
+    parser = Parser(STREAM)
+    parser.session.quiet = True
+    live = Live()
+    items = parser.feed(b"".join([init(), *partial()]))
+    live.take(items)
+
+    assert "delta" not in {item.kind for item in items}
+    assert live.current.text == "One two \U0001f600."
 
 
 def test_pieces_of_a_subagent_do_not_grow_the_answer():

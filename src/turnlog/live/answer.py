@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+import stat
+from typing import IO, Any
 
 import msgspec
 
@@ -60,15 +61,25 @@ def answer(
 ) -> Answer:
     """Read a captured stream to its end and judge a run of it.
 
-    source: a path (`.zst` too), or a binary file object, which is not closed. agent: whose stream, None to be told from it.
+    source: a path (`.zst` too, or a named pipe), or a binary file object, which is not closed. agent: whose stream, None to be told from it.
     run: which one, from 1; None is the last. partial: give the text of an unfinished or failed answer too.
     Raises SourceError subclasses, UnknownFormatError for what is no agent's stream, NoSuchRun.
     """
     if isinstance(source, str | os.PathLike):
         name = os.fsdecode(source)
-        with opened(name) as handle:
+        with _door(name) as handle:
             return _read(Unpacked(handle, name) if name.endswith(".zst") else handle, name, agent, run, partial)
     return _read(source, name, agent, run, partial)
+
+
+def _door(name: str) -> IO[bytes]:
+    """A file, or the pipe that a shell gives a name to (`<(agent ...)`): who names one means to wait for it."""
+    try:
+        if stat.S_ISFIFO(os.stat(name).st_mode):
+            return open(name, "rb", buffering=0)
+    except (OSError, ValueError) as error:
+        raise SourceUnreadable(name, error) from error
+    return opened(name)
 
 
 def _read(source: Source, name: str, agent: str | None, run: int | None, partial: bool) -> Answer:

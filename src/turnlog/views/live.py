@@ -122,8 +122,8 @@ class RunView(msgspec.Struct):
     def text(self) -> str:
         """The last answer, finished or not: the agent's own summing up, else the message under way if it has any text,
         else the last finished one."""
-        if self.own is not None and self.own.body is not None:
-            return told(self.own.body)
+        if self.own is not None and self.own.summed is not None:
+            return told(self.own.summed)
         if self.growing is not None and (text := self.growing.text):
             return text
         if self.answer is None:

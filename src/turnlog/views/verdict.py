@@ -62,7 +62,7 @@ def verdict(live: Live) -> Verdict:
         return Verdict("unfinished", "the run settled, but its last answer began and never ended")
     if run.lost is not None:
         return Verdict("damaged", f"{_where(run.lost)} between the last answer and the end of the run")
-    if run.answer is None and (run.own is None or run.own.body is None):
+    if run.answer is None and (run.own is None or run.own.summed is None):
         return Verdict("no_answer", "the run settled without an answer")
     if last and live.run is None:  # nobody asked for this very run: another may have begun
         if live.cut_at is not None:
@@ -75,6 +75,10 @@ def verdict(live: Live) -> Verdict:
 def _never_settled(live: Live, run: RunView, *, last: bool) -> Verdict:
     inside = " inside a message" if run.growing is not None else ""
     failed = f"; its last call failed{_told(run)}" if run.ended is not None and run.ended.outcome == "error" else ""
+    retry = run.retry
+    if not failed and retry is not None and retry.state != "ended":
+        told = f": {retry.error}" if retry.error else ""
+        failed = f"; its last call failed and was being tried again{_attempts(run)}{told}"
     if not last:
         return Verdict("unsettled", f"the run never settled: another began{inside and ', ' + inside.strip()}{failed}")
     if live.cut_at is not None:

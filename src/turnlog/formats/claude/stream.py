@@ -258,8 +258,7 @@ class ClaudeStream(ClaudeSession):
         if self._dropped:
             out.append(Begun(head, 0, "assistant", self._growing))
             self._dropped = False
-        out.append(Delta(head, 1, event.index or 0, part, "opens"))
-        return out
+        return out if self.quiet else [*out, Delta(head, 1, event.index or 0, part, "opens")]
 
     def _block_delta(self, event: ApiEvent, head: Record) -> list[Event]:
         piece = event.delta
@@ -274,7 +273,7 @@ class ClaudeStream(ClaudeSession):
         body = self.text(getattr(piece, name), f"$.event.delta.{name}")
         if self._growing is not None and isinstance(body, bytes):
             self._growing.add(event.index or 0, part, body)
-        return [Delta(head, 1, event.index or 0, part, "grows", body)]
+        return [] if self.quiet else [Delta(head, 1, event.index or 0, part, "grows", body)]
 
     def _message_delta(self, event: ApiEvent, head: Record) -> list[Event]:
         out: list[Event] = []
@@ -287,6 +286,8 @@ class ClaudeStream(ClaudeSession):
             if run.last == self._streamed:
                 run.stop = reason
             out.insert(0, Ended(head, 0, _OUTCOMES.get(reason, "unknown")))
+            if self._growing is not None and not self._growing.blocks and not self._dropped:
+                out.insert(1, Message(head, 1, "assistant", message_id=self._streamed))  # it has no block, so no line
         return out
 
     # -- the end of a run
@@ -303,7 +304,7 @@ class ClaudeStream(ClaudeSession):
         outcome, error = self._outcome(record, run, told(body), spent)
         end = Run(head, 1, "settled", outcome, error, beside=beside)
         if error is None and outcome != "aborted" and record.result and not run.says(told(body)):
-            end.body = body  # else the last message says it, and more where it has several texts
+            end.summed = body  # else the last message says it, and more where it has several texts
         if self._tries is not None and outcome == "error":
             out.append(self._tried(head, success=False))
         out.append(end)

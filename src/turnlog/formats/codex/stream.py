@@ -2,8 +2,9 @@
 
 A run is a turn: from turn.started to turn.completed or turn.failed. A stopped process prints neither: its run never
 settled. Lines have no time. `turn.completed.usage` is the running total of the thread (of the process before 0.80): what
-it grew by since the thread's last total in the same stream is the run's own; the first total of a thread stands for
-itself, and holds earlier turns where the thread was resumed or forked, which no line tells.
+it grew by since the thread's last total in the same stream is the run's own. The first total of a thread stands for
+itself, and holds earlier turns where the thread was resumed or forked, which no line tells; nor does one tell, before
+0.130, whether a total goes on or began anew, as long as none has fallen. A failed turn prints no usage.
 Before 0.44 the lines were raw events and no end of a turn was among them: such a run did not settle, as far as is told.
 
 Slots: 0 meta, 1 the line's own event, 2 usage, 3 the call, result or thinking, 4 the tool at work, 5 the end of trying again.
@@ -40,7 +41,7 @@ _CUT: dict[str, Outcome] = {"max_output_tokens": "length", "content_filter": "re
 class CodexStream(Session):
     """State of one stream: the thread and the last total of each, the calls at work, and the last of trying again."""
 
-    __slots__ = ("_calls", "_ledger", "_thread", "_totals", "_tries")
+    __slots__ = ("_anew", "_calls", "_ledger", "_thread", "_totals", "_tries")
 
     def __init__(self, place: Place, options: ReadOptions) -> None:
         super().__init__(place, options)
@@ -49,6 +50,7 @@ class CodexStream(Session):
         self._ledger = CountLedger()
         self._calls: dict[str | None, ToolCall] = {}
         self._tries: Retry | None = None
+        self._anew = False  # each process begins its total anew: before 0.80, whose lines have no count of reasoning
 
     def read(self, record: StreamLine, line: int, start: int, end: int, recovered: bool = False) -> list[Event] | Aside:
         """The events of one line; see the table of types."""
@@ -86,7 +88,8 @@ class CodexStream(Session):
         if record.usage is not None:
             total = counts_of(record.usage)
             before = self._totals.pop(self._thread, None)
-            grown = None if before is None else difference(total, before)
+            grown = None if before is None or self._anew else difference(total, before)
+            self._anew = self._anew or (before is not None and grown is None and total.reasoning is None)
             self._totals[self._thread] = total
             if len(self._totals) > _MOST_THREADS:
                 del self._totals[next(iter(self._totals))]

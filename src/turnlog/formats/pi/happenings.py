@@ -36,7 +36,7 @@ class Update(msgspec.Struct, gc=False):
 
     type: str
     assistantMessageEvent: Piece | None = None
-    message: Spoken | None = None
+    message: Spoken | str | None = None
     willRetry: bool | None = None
     aborted: bool | None = None
     id: str | None = None

@@ -187,9 +187,10 @@ class PiStreamSession(PiSession):
         out.append(Run(head, 1, "settled", "aborted" if record.aborted else None))
 
     def _message_start(self, record: Update, head: Record, out: list[Event]) -> None:
-        if record.message is None:
+        message = record.message
+        if message is None:
             missing("$.message", "an object")
-        role = record.message.role
+        role = None if isinstance(message, str) else message.role
         if role is None:
             missing("$.message.role", "a string")
         growing = None
