@@ -474,9 +474,10 @@ def test_a_process_it_left_behind_delays_the_news_of_its_death_not_at_all():
 def test_a_process_that_goes_on_but_no_longer_speaks_or_listens_fails_who_waits(word):
     async def talk():
         pi = await PiRpc(FAKE).start()
-        with pytest.raises(RpcDied, match="goes on") as caught:
+        if word == "close_stdin":
             await pi.prompt(word)
-            await pi.call("never", object)
+        with pytest.raises(RpcDied, match="goes on") as caught:
+            await (pi.prompt(word) if word == "close_stdout" else pi.call("never", object))
         await pi.aclose(grace=0.1)
         return caught.value.exit_code
 
@@ -523,20 +524,19 @@ def test_closing_while_cancelled_still_ends_the_process():
     async def talk():
         async def work():
             async with PiRpc(FAKE) as pi:
-                pids.append(pi.pid)
+                begun.set_result(pi.pid)
                 await pi.prompt("deaf")
                 await pi.call("never", object)
 
-        pids = []
+        begun = asyncio.get_running_loop().create_future()
         task = asyncio.create_task(work())
-        while not pids:
-            await asyncio.sleep(0.01)
+        pid = await begun
         task.cancel()
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        return pids[0]
+        return pid
 
     assert gone(done(talk()))
 

@@ -8,7 +8,7 @@ import click
 
 from ..formats import STREAMS
 from ..jsontext import clean
-from ..live.answer import Answer, answer
+from ..live.answer import answer
 from .group import PARTIAL
 from .output import note, on_terminal, one_line, print_json, safe, write
 from .where import json_option
@@ -35,7 +35,7 @@ def command(log: str | None, agent: str | None, run: int | None, partial: bool, 
     if as_json:
         print_json(found)
     elif found.text is not None:
-        _print(found)
+        print_text(found.text, ok=found.ok)
     if found.ok:
         return 0
     note(one_line(f"turnlog: {log if named else '<stdin>'}: not to be trusted: {found.reason}", _LONGEST))
@@ -46,9 +46,9 @@ _LONGEST = 500
 """Columns of the reason: a provider may answer a failed call with a page of text."""
 
 
-def _print(found: Answer) -> None:
-    """The text, exact where a program reads it and safe where a person does, with a line feed at its end."""
-    text = found.text or ""
+def print_text(text: str, *, ok: bool) -> None:
+    """An answer, exact where a program reads it and safe where a person does, with a line feed at its end; nothing for an
+    empty one that is not to be trusted."""
     text = safe(text) if on_terminal() else clean(text)
-    if text or found.ok:
+    if text or ok:
         write(text.encode() + (b"" if text.endswith("\n") else b"\n"))

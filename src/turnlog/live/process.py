@@ -47,16 +47,17 @@ class Process:
     """A program under way. Raises ProgramNotStarted; and InvalidOptionsError for an empty command or a log that is no
     new file.
 
-    argv: the program and its arguments. stdin: what subprocess takes (a file, a descriptor, DEVNULL), or PIPE for
-    `send`. log, stderr_log: where the exact bytes of stdout and stderr go, each a new file of mode 0600.
-    `stdout`, `stderr`: the spools. `exit_code` is None while it runs, and minus the signal that ended it.
+    argv: the program and its arguments. stdin: what subprocess takes (a file, a descriptor, DEVNULL; None: ours), or PIPE
+    for `send`. log, stderr_log: where the exact bytes of stdout and stderr go, each a new file of mode 0600.
+    `stdout`, `stderr`: the spools. `exit_code` is None while it runs, and minus the signal that ended it; `started_at` and
+    `ended_at` are by time.monotonic().
     """
 
     def __init__(
         self,
         argv: Sequence[str | os.PathLike[str]],
         *,
-        stdin: int | IO[bytes] = subprocess.DEVNULL,
+        stdin: int | IO[bytes] | None = subprocess.DEVNULL,
         log: Log | None = None,
         stderr_log: Log | None = None,
         cwd: str | os.PathLike[str] | None = None,
@@ -64,12 +65,12 @@ class Process:
         linger: float = LINGER,
     ) -> None:
         words = [os.fspath(word) for word in argv]
-        if not words:
-            raise InvalidOptionsError("expected a program to start, found none")
-        self.program = os.path.basename(words[0])
+        self.program = os.path.basename(words[0]) if words else ""
         self.stdout = Spool(log)
         self.stderr = Spool(stderr_log)
         self.exit_code: int | None = None
+        self.started_at = time.monotonic()
+        self.ended_at = 0.0
         self.left_open = False
         self.deaf = False
         self._linger = linger
@@ -101,12 +102,14 @@ class Process:
     def _start(
         self,
         words: list[str],
-        stdin: int | IO[bytes],
+        stdin: int | IO[bytes] | None,
         cwd: str | os.PathLike[str] | None,
         env: Mapping[str, str] | None,
     ) -> subprocess.Popen[bytes]:
         group = {"process_group": 0} if _POSIX else {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
         try:
+            if not words:
+                raise InvalidOptionsError("expected a program to start, found none")
             return subprocess.Popen(  # noqa: S603  the caller's own command, and no shell
                 words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, cwd=cwd,
                 env=None if env is None else dict(env), **group,
@@ -115,8 +118,10 @@ class Process:
             for spool in (self.stdout, self.stderr):
                 if spool.log is not None:
                     spool.log.discard()
+            if isinstance(error, InvalidOptionsError):
+                raise
             said = getattr(error, "strerror", None) or "a word of the command cannot be passed on"
-            raise ProgramNotStarted(self.program, said) from error
+            raise ProgramNotStarted(words[0], said) from error
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call this, from a thread, when the program has ended or no longer reads its stdin."""
@@ -186,7 +191,8 @@ class Process:
 
     def _reap(self) -> None:
         code = self._process.wait()
-        self._deadline = time.monotonic() + self._linger
+        self.ended_at = time.monotonic()
+        self._deadline = self.ended_at + self._linger
         self.exit_code = code
         self._ended.set()
         self._ring()

@@ -36,7 +36,7 @@ from .rpc_events import Events
 from .rpc_lines import Head, Lines, Unread, fitted, line_of
 from .rpc_records import Accepted, Settled, UiRequest
 from .rpc_runs import Runs
-from .spool import BytesLost, Log, Reader
+from .spool import BytesLost, Reader, new_logs
 
 T = TypeVar("T")
 
@@ -101,7 +101,7 @@ class PiRpc(Commands):
         """Start the process. Raises ProgramNotStarted; a client is started once."""
         if self._process is not None:
             raise InvalidOptionsError("expected a client that was not started, found one that was")
-        log, stderr_log = (None if path is None else Log(path) for path in self._logs)
+        log, stderr_log = new_logs(*self._logs)
         self._process = Process(
             self._argv, stdin=subprocess.PIPE, cwd=self._cwd, env=self._env, log=log, stderr_log=stderr_log, linger=0.0
         )

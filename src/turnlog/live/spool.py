@@ -52,6 +52,8 @@ class Log:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         try:
             self._file = os.open(self.path, flags, 0o600)
+            if hasattr(os, "fchmod"):
+                os.fchmod(self._file, 0o600)  # whatever the mask left of it
         except FileExistsError:
             raise InvalidOptionsError(f"{self.path}: expected a new file, found one that is there already") from None
         except (OSError, ValueError) as error:
@@ -98,6 +100,21 @@ class Log:
             return
         except (OSError, ValueError) as error:
             raise InvalidOptionsError(f"{self.path}: cannot be written: {_reason(error)}") from error
+
+
+def new_logs(
+    first: str | os.PathLike[str] | None, second: str | os.PathLike[str] | None, *, force: bool = False
+) -> tuple[Log | None, Log | None]:
+    """Two logs, or none in place of None: both are made, or neither. Raises InvalidOptionsError."""
+    if first is not None and second is not None and os.path.abspath(first) == os.path.abspath(second):
+        raise InvalidOptionsError(f"{os.fsdecode(first)}: expected a file for each pipe, found the same for both")
+    made = None if first is None else Log(first, force=force)
+    try:
+        return made, None if second is None else Log(second, force=force)
+    except InvalidOptionsError:
+        if made is not None:
+            made.discard()
+        raise
 
 
 class Spool:
