@@ -206,6 +206,18 @@ def test_a_piece_that_is_no_string_is_a_fault_and_adds_nothing():
     assert next(item.growing for item in read.items if item.kind == "begun").text == "ab"
 
 
+@pytest.mark.parametrize(
+    "place, kind", [(-1, "invalid_field"), ("x", "invalid_field"), (2**64, "invalid_field"), (None, "missing_field")]
+)
+def test_a_place_that_is_none_is_one_fault_and_no_block(place, kind):
+    read = parse(STREAM, lines(start(), delta("a", place)))
+
+    assert [(fault.fault.value, fault.path) for fault in read.faults] == [
+        (kind, "$.assistantMessageEvent.contentIndex")
+    ]
+    assert read.items[0].growing.blocks == {}
+
+
 def test_a_block_may_name_any_place_and_costs_one_block():
     message = growing(start(), delta("far", 10**9), delta("near", 0))
 

@@ -167,6 +167,8 @@ class PiStreamSession(PiSession):
         return text
 
     def _lacking(self, path: str, expected: str) -> None:
+        if any(problem.path == path for problem in self.problems):
+            return  # it is there, and was found not to fit
         self.soft(Problem(FaultKind.MISSING_FIELD, path, expected, "nothing"))
 
     def _no_string(self, path: str, body: bytes) -> list[Event]:
