@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import os
+import sys
 import threading
 import tracemalloc
 
@@ -11,11 +12,16 @@ import pytest
 
 import turnlog
 from commands import line
-from reading import FIXTURES, each_byte, identity
+from reading import FIXTURES, each_byte, identity, mutated
 from turnlog.errors import NoSuchRun, SourceCorrupt, SourceUnreadable, UnknownFormatError
 from turnlog.live.answer import answer, judged
 from turnlog.live.capture import Capture
 from turnlog.views.live import Live
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ANSWERED = FIXTURES / "streams" / "pi-answered.jsonl"
 HEADER = line(type="session", version=3, id="s1", timestamp="2026-11-30T22:41:22.921Z", cwd="/home/dev/kestrel")
@@ -313,6 +319,28 @@ def test_memory_does_not_grow_with_the_stream():
 
     assert capture.live.runs == 2020
     assert grown < 1_000_000
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_mutated_streams_end_in_a_verdict_or_an_error_of_ours(seed):
+    data = mutated((FIXTURES / "streams" / "pi-every.jsonl").read_bytes(), seed)
+    capture = Capture()
+    try:
+        capture.feed(data[: seed * 97])
+        capture.feed(data[seed * 97 :])
+        capture.close()
+    except turnlog.TurnlogError:
+        return
+    identity(capture.summary())
+    assert judged(capture).verdict
+    assert judged(capture) == of(data)
+
+
+def test_a_compressed_log_is_read_too(tmp_path):
+    path = tmp_path / "run.jsonl.zst"
+    path.write_bytes(zstd.compress(ANSWERED.read_bytes()))
+
+    assert answer(path).text == "Three herons."
 
 
 def test_hostile_streams_end_in_a_verdict():

@@ -69,7 +69,7 @@ def test_an_answer_not_to_be_trusted_is_one_line_on_stderr(tmp_path):
     done = turnlog("answer", path)
 
     assert (done.returncode, done.stdout) == (3, b"")
-    assert done.stderr.decode() == f"turnlog: {path}: not to be trusted: the call failed: 400 no way\n"
+    assert done.stderr.decode() == f"turnlog: {path}: not to be trusted (error): the call failed: 400 no way\n"
 
 
 def test_partial_prints_the_text_and_the_exit_code_stays(tmp_path):

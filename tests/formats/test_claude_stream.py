@@ -116,6 +116,22 @@ def test_one_message_in_several_lines_is_one_message_counted_once():
     assert spent(run) == (20, 6, 400, 200)
 
 
+def test_a_line_that_comes_twice_is_read_once():
+    twice = said("m1", text("Once."), call())
+    run = fold(init(), twice, twice, back())
+
+    assert (run.text, run.messages, run.calls) == ("Once.", 2, 1)
+    assert parse(STREAM, twice * 2).summary.ignored == {"repeated": 1}
+
+
+def test_a_line_that_is_refused_is_a_fault_and_no_repetition():
+    assert parse(STREAM, line("assistant")).kinds() == ["missing_field"]
+    broken = json.loads(said("m1", text("x"), spent={**usage(), "output_tokens": -1}))
+    read = parse(STREAM, json.dumps(broken).encode())
+    assert read.kinds() == ["invalid_field", "message", "usage"]
+    assert (read.events[1].counts.input, read.events[1].counts.output) == (10, None)
+
+
 def test_the_texts_of_one_message_are_all_its_answer():
     run = fold(init(), said("m1", text("One.")), said("m1", text("Two.")), result("Two."))
 
@@ -496,6 +512,8 @@ def every():
             )
         elif kind == "result":
             yield label, result(subtype=sub or "success")
+        elif kind == "repeated":
+            yield label, said("m1", text("x")) * 2
         else:
             yield label, line(kind, message={"role": kind, "content": "x"})
 

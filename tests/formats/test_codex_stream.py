@@ -268,6 +268,15 @@ def test_old_events_are_read_and_a_run_without_an_end_did_not_settle():
 
 
 @pytest.mark.parametrize(
+    "repair, kinds", [(True, ["usage", "counter_regression"]), (False, ["usage", "counter_regression"])]
+)
+def test_an_old_total_that_fell_is_a_fault_however_it_is_read(repair, kinds):
+    counts = [msg("token_count", info={"total_token_usage": usage(fresh=n)}) for n in (1000, 900)]
+
+    assert parse(STREAM, b"".join(counts), repair=repair).kinds() == kinds
+
+
+@pytest.mark.parametrize(
     "last, state, outcome",
     [
         (msg("task_complete", last_agent_message="x"), "settled", "stop"),

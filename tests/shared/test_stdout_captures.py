@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from inprocess import as_json, command
-from reading import SHARED, identity, parse
+from reading import SHARED, each_byte, identity, parse
 from turnlog.contract import ReadStatus
 from turnlog.formats import stream_of
 from turnlog.views.live import Live
@@ -182,6 +182,17 @@ def test_every_capture_is_read_whole_with_no_fault_and_nothing_unknown():
         if (summary.status, summary.faults, summary.unknown, summary.repairs) != (ReadStatus.COMPLETE, {}, {}, {}):
             odd[path.name] = summary
     assert odd == {}
+
+
+@pytest.mark.parametrize(
+    "path", sorted(WRITTEN, key=lambda path: path.stat().st_size)[:60:9], ids=lambda path: path.name
+)
+def test_the_cut_of_the_bytes_and_strict_reading_change_nothing(path):
+    data = path.read_bytes()
+    whole = read("claude", data)
+
+    for other in (parse(stream_of("claude"), None, each_byte(data)), parse(stream_of("claude"), data, repair=False)):
+        assert (other.items, other.summary) == (whole.items, whole.summary)
 
 
 def test_every_capture_is_told_to_be_of_this_agent_and_no_other():

@@ -38,7 +38,8 @@ def command(log: str | None, agent: str | None, run: int | None, partial: bool, 
         print_text(found.text, ok=found.ok)
     if found.ok:
         return 0
-    note(one_line(f"turnlog: {log if named else '<stdin>'}: not to be trusted: {found.reason}", _LONGEST))
+    where = log if named else "<stdin>"
+    note(one_line(f"turnlog: {where}: not to be trusted ({found.verdict}): {found.reason}", _LONGEST))
     return PARTIAL
 
 

@@ -70,7 +70,9 @@ class Session:
         self.options = options
         self.strict = not options.repair
         self.raw: bytes | memoryview = b""  # the record being read, where a first look did not show all of it
-        self.quiet = False  # of a stream: the pieces of a message under way are not wanted as events
+        # Of a stream: only how its runs stand is wanted. Pieces of messages under way, tools at work and the model's
+        # instructions need not be told.
+        self.quiet = False
         self.problems: list[Problem] = []
         self.repairs: list[str] = []
         self.asides: list[Aside] = []

@@ -28,7 +28,8 @@ class Capture:
     the last run where none is given.
 
     `feed(data)` takes bytes and returns the items they complete (faults too), `close()` the last ones; both fold them into
-    `live`. Pieces of messages under way are items of their own only with `pieces`. Raises UnknownFormatError where it is no
+    `live`. Pieces of messages under way, and tools at work, are sure to be items only with `pieces` (tools with a `live`
+    that keeps them, too). Raises UnknownFormatError where it is no
     agent's stream, SourceCorrupt where it is plainly no stream of lines at all, once; then the capture is over.
     """
 
@@ -90,7 +91,7 @@ class Capture:
 
     def _open(self, format: Format) -> Parser:
         self.parser = Parser(format, OPTIONS, self.place)
-        self.parser.session.quiet = not self.pieces
+        self.parser.session.quiet = not (self.pieces or self.live.keep)
         return self.parser
 
     def _told(self) -> Format | None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from ..errors import LineFault
-from ..model import Body, Compaction, CustomMessage, Event, Item, Message, ToolCall, ToolResult, Usage, told
+from ..model import Body, Compaction, CustomMessage, Item, Message, ToolCall, ToolResult, Usage, told
 from ..stream import Begun, Ended, Growing, Outcome, Queue, Retry, Run, ToolRun
 from ..tokens import Counts, Semantics
 
@@ -163,9 +163,9 @@ class Live:
         """Fold these in."""
         for item in items:
             fold = _FOLDS.get(item.__class__)
-            if fold is None or (isinstance(item, Event) and item.record.sidechain):
-                continue  # what a subagent says and spends is no part of the answer
-            fold(self, item)
+            # What a subagent says and spends is no part of the answer.
+            if fold is not None and (item.__class__ is LineFault or not item.record.sidechain):  # type: ignore[union-attr]
+                fold(self, item)
 
     def close(self, *, ends_at: int | None = None, cut: bool = False) -> None:
         """The stream is over, after so many bytes. cut: it stops inside a record."""

@@ -51,6 +51,9 @@ _PARTS: dict[str, Part] = {
     "server_tool_use": "tool_call",
     "mcp_tool_use": "tool_call",
 }
+_TALK = frozenset(("assistant", "user"))
+_MOST_RECENT = 64
+"""Lines among which one that comes twice is known again."""
 _MOST_RUNS = 16
 """Runs that may wait for their result at once."""
 
@@ -60,7 +63,7 @@ _BROKEN_OFF = "the answer broke off: the client never counted the end of its las
 class ClaudeStream(ClaudeSession):
     """State of one stream: the runs without a result, the usage of the last messages, the message under way."""
 
-    __slots__ = ("_background", "_dropped", "_growing", "_lines", "_open", "_streamed", "_tries")
+    __slots__ = ("_background", "_dropped", "_growing", "_lines", "_open", "_recent", "_streamed", "_tries")
 
     def __init__(self, place: Place, options: ReadOptions) -> None:
         super().__init__(place, options)
@@ -72,6 +75,7 @@ class ClaudeStream(ClaudeSession):
         self._streamed: str | None = None  # the id of the message under way
         self._dropped = False  # a whole block of it came, so that a reader has let go of what was growing
         self._tries: Retry | None = None
+        self._recent: dict[str | None, None] = {}  # uuids of the last lines of the talk
 
     def read(self, record: StreamLine, line: int, start: int, end: int, recovered: bool = False) -> list[Event] | Aside:  # type: ignore[override]
         """The events of one line; see the table of types."""
@@ -79,6 +83,9 @@ class ClaudeStream(ClaudeSession):
         project = _PROJECT.get(kind)
         if project is None:
             return _ASIDES.get(kind) or Aside(kind, False)
+        name = record.uuid if kind in _TALK else None
+        if name in self._recent:
+            return _ASIDES["repeated"]
         stamp = record.timestamp
         at: datetime | None = None if stamp is None else self.when(stamp)
         head = Record(
@@ -87,7 +94,12 @@ class ClaudeStream(ClaudeSession):
         if record.parent_tool_use_id is not None:
             head.sidechain, head.agent_id = True, record.agent_id
         head.recovered = recovered
-        return project(self, record, head)
+        out = project(self, record, head)
+        if name is not None:  # only now: a record that was refused is read again
+            self._recent[name] = None
+            if len(self._recent) > _MOST_RECENT:
+                del self._recent[next(iter(self._recent))]
+        return out
 
     def _run(self) -> Going:
         """The run that the main loop's lines belong to."""
@@ -294,10 +306,10 @@ class ClaudeStream(ClaudeSession):
 
     def _result(self, record: StreamLine, head: Record) -> list[Event]:
         out: list[Event] = []
+        body = self.text(record.result, "$.result")
         if not self._open:
             self._open.append(Going())
             out.append(Run(head, 0, "started"))
-        body = self.text(record.result, "$.result")
         run, beside = self._settling(told(body))
         self._growing = None
         spent = self._billed(record, run)

@@ -74,6 +74,7 @@ IGNORED: dict[str, Ignored] = {
     "stream_event:error": Ignored("the retry or the result that follows says it", "API docs"),
     "delta:signature_delta": Ignored("for the provider's eyes only", "API docs"),
     "delta:citations_delta": Ignored("a source of the text; no word of it", "API docs"),
+    "repeated": Ignored("a line of the talk whose uuid came shortly before", "public reports, sheet trap 22"),
     "tool_progress": Ignored("how long a tool has run", _DOCS),
     "tool_use_summary": Ignored("sums up calls that were read", _DOCS),
     "auth_status": Ignored(_CONTROL, _DOCS),

@@ -231,10 +231,10 @@ class CodexStream(Session):
         return self._at_work(call, head)
 
     def _end(self, event: lines.Message, head: Record) -> list[Event]:
-        call = self._calls.pop(event.call_id, None)
-        name = call.name if call is not None else str(event.type).removesuffix("_end")
         path = "$.msg.aggregated_output" if event.aggregated_output else "$.msg.stdout"
         output = self.text(event.aggregated_output or event.stdout, path)
+        call = self._calls.pop(event.call_id, None)
+        name = call.name if call is not None else str(event.type).removesuffix("_end")
         failed = event.exit_code != 0 if event.exit_code is not None else None
         failed = not event.success if event.success is not None else failed
         return self._done(event.call_id, name, output, failed, head)
@@ -244,8 +244,12 @@ class CodexStream(Session):
         info = event.info
         if info is None or info.total_token_usage is None:
             return Aside("msg:token_count", True)
-        basis, counts, _, problem = self._ledger.take(info.total_token_usage, info.last_token_usage)
+        ledger = self._ledger
+        before, broken = ledger.before, ledger.broken
+        basis, counts, _, problem = ledger.take(info.total_token_usage, info.last_token_usage)
         if problem is not None:
+            if self.strict:  # the record is refused: it changes nothing
+                ledger.before, ledger.broken = before, broken
             self.soft(problem)
         if counts.is_missing():
             return Aside("msg:token_count", True)

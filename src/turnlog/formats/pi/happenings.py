@@ -81,6 +81,13 @@ class Happening(Entry, gc=False):
     delta: msgspec.Raw = ABSENT
 
 
+class Finished(msgspec.Struct, gc=False):
+    """A `message_end`, the record that is read again most often: nothing but its message is in it."""
+
+    type: str
+    message: Uttered | None = None
+
+
 class Compacted(msgspec.Struct, gc=False):
     """`result` of `compaction_end`."""
 
@@ -99,3 +106,4 @@ LARGER = frozenset(
 
 HAPPENING: Schema[Happening] = Schema(Happening, usual=Update, of=LARGER)
 COMPACTED: Part[Compacted] = Part(Compacted)
+FINISHED = msgspec.json.Decoder(Finished).decode

@@ -14,7 +14,7 @@ import msgspec
 
 from ...contract import Place, ReadOptions
 from ...errors import FaultKind, Problem
-from ...model import Compaction, Event, Record, ThinkingLevelChange, told
+from ...model import Compaction, Event, Message, Record, ThinkingLevelChange, told
 from ...stream import (
     MAX_GROWING,
     Asked,
@@ -34,7 +34,7 @@ from ...stream import (
 )
 from ...typed import raw_name
 from ..base import Aside, missing, stream_format
-from .happenings import COMPACTED, HAPPENING, LARGER, Happening, Piece, Update, Uttered
+from .happenings import COMPACTED, FINISHED, HAPPENING, LARGER, Happening, Piece, Update, Uttered
 from .messages import present
 from .session import _ENTRIES, PiSession
 from .stream_types import ENTRIES, EVENT_TYPES, STREAM_IGNORED, STREAM_TYPES, UPDATES
@@ -91,19 +91,28 @@ class PiStreamSession(PiSession):
         project = _EVENTS.get(kind)
         if project is None:
             return _ASIDES.get(kind) or Aside(kind, False)
+        if self.quiet and kind == "message_update" and self._growing is not None:
+            return self._update(record, None)
         head = Record(line, start, end, kind, None, None, self._session)
         if recovered:
             head.recovered = True
         if kind == "message_update":
             return self._update(record, head)
-        if kind in LARGER and record.__class__ is Update:
-            record = _WHOLE(self.raw)  # the first look showed only what an update adds
+        if record.__class__ is Update and kind in LARGER:
+            # The first look showed only what an update adds.
+            if kind == "message_end":
+                record = FINISHED(self.raw)
+            elif self.quiet and kind in _TOOL_STATES:
+                return _NOTHING
+            else:
+                record = _WHOLE(self.raw)
         out: list[Event] = []
         project(self, record, head, out)
         return out
 
-    def _update(self, record: Update, head: Record) -> list[Event] | Aside:
-        """What an update adds to the message under way; told as a piece, and put where it belongs."""
+    def _update(self, record: Update, head: Record | None) -> list[Event] | Aside:
+        """What an update adds to the message under way, put where it belongs; and told as a piece, where there is a head
+        to tell it under."""
         piece = record.assistantMessageEvent
         if piece is None:
             missing("$.assistantMessageEvent", "an object")
@@ -129,6 +138,7 @@ class PiStreamSession(PiSession):
             body = b'""'
         growing, events = self._growing, list[Event]()
         if growing is None:  # the stream's beginning is missing
+            assert head is not None
             growing = self._growing = Growing()
             events.append(Begun(head, 0, "assistant", growing))
         if state == "grows":
@@ -137,6 +147,8 @@ class PiStreamSession(PiSession):
             body = self._closed(growing, piece, part, place, body)
         else:
             growing.open(place, part, piece.id, piece.toolName)
+        if head is None:
+            return _NOTHING
         events.append(Delta(head, 1, place, part, state, body))
         return events
 
@@ -155,6 +167,8 @@ class PiStreamSession(PiSession):
         return text
 
     def _lacking(self, path: str, expected: str) -> None:
+        if any(problem.path == path for problem in self.problems):
+            return  # it is there, and was found not to fit
         self.soft(Problem(FaultKind.MISSING_FIELD, path, expected, "nothing"))
 
     def _no_string(self, path: str, body: bytes) -> list[Event]:
@@ -199,9 +213,12 @@ class PiStreamSession(PiSession):
             growing = self._growing = Growing()
         out.append(Begun(head, 1, role, growing))
 
-    def _message_end(self, record: Happening, head: Record, out: list[Event]) -> None:
+    def _message_end(self, record: Any, head: Record, out: list[Event]) -> None:
+        said: Uttered | None = record.message
+        if self.quiet and said is not None and said.role == "system":  # long, and no part of an answer
+            out.append(Message(head, 1, "system", "", "system"))
+            return
         self._message(record, head, out)
-        said = record.message
         if said is not None and said.role == "assistant":
             out.insert(0, self._outcome(said, head))
             self._growing = None
