@@ -221,6 +221,8 @@ class Fake:
         elif kind == "get_tree" and os.environ.get("FAKE_DEEP"):
             head = f'{{"id":"{command["id"]}","type":"response","command":"get_tree","success":true,"data":'
             write((head + deep_tree(int(os.environ["FAKE_DEEP"])) + "}\n").encode())
+        elif command.get("provider") == "nobody":
+            say(id=command["id"], type="response", command=kind, success=False, error="Model not found: nobody/nothing")
         elif kind in ANSWERS:
             answer(command, ANSWERS[kind], sent={k: v for k, v in command.items() if k != "id"})
         else:

@@ -67,7 +67,15 @@ def test_the_tables_are_those_of_the_commands():
 
 
 def test_every_exit_code_has_a_line():
-    codes = {group.NOTHING_MATCHED, group.WRONG_USAGE, group.PARTIAL, group.NOTHING_READ, group.INTERRUPTED, 0}
+    codes = {
+        group.NOTHING_MATCHED,
+        group.WRONG_USAGE,
+        group.PARTIAL,
+        group.NOTHING_READ,
+        group.NOT_STARTED,
+        group.INTERRUPTED,
+        0,
+    }
 
     assert {int(code) for code in re.findall(r"^\| (\d+) \| \S", TEXT, re.MULTILINE)} == codes
 

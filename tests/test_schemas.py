@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import subprocess
 import sys
 
@@ -112,6 +113,16 @@ def test_an_answer_not_to_be_trusted_keeps_its_schema_too(beginning):
     data = b"".join(RUN.read_bytes().splitlines(keepends=True)[:beginning])
 
     holds("turnlog.answer/1", json.loads(turnlog("answer", "--json", stdin=data).stdout))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the fake program uses signals and descriptors")
+@pytest.mark.parametrize("end", [["ok"], ["code", "3"], ["torn"], ["silent"]], ids=" ".join)
+def test_what_a_run_prints_keeps_its_schema(end, tmp_path):
+    program = [sys.executable, ROOT / "tests" / "fake_agent.py", *end]
+    told = json.loads(turnlog("run", "--json", "--log", tmp_path / "log", "--", *program).stdout)
+
+    holds("turnlog.run/1", told)
+    assert told["schema"] == "turnlog.run/1"
 
 
 def test_every_kind_of_row_has_its_schema():

@@ -19,7 +19,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
     from turnlog.ledger import beside, check, demo, overview, sessions, shown
-    from turnlog.live import answer
+    from turnlog.live import answer, run
     from turnlog.render import events
 
     return {
@@ -34,6 +34,7 @@ def outputs() -> dict[str, Any]:
         beside.HISTORY: beside.History,
         beside.TITLES: beside.TitleList,
         answer.SCHEMA: answer.Answer,
+        run.SCHEMA: run.Ran,
         events.SCHEMA: list(events.row_types().values()),
     }
 

@@ -47,6 +47,12 @@ if TYPE_CHECKING:
     from .ledger.scan import FileScan, scan_file, scan_files
     from .live.answer import Answer, answer
     from .live.capture import Capture
+    from .live.process import ProgramNotStarted
+    from .live.rpc import PiRpc
+    from .live.rpc_errors import RpcClosed, RpcDied, RpcError, RpcProtocolError, RpcRefused, RpcTimeout
+    from .live.rpc_records import UiRequest
+    from .live.run import AsyncRun, Ran, Running, arun, run
+    from .live.spool import BytesLost
     from .live.streams import PiStream
     from .model import (
         EVENTS,
@@ -98,6 +104,12 @@ _ROOMS: dict[str, str] = {
     "ledger.scan": "FileScan scan_file scan_files",
     "live.answer": "Answer answer",
     "live.capture": "Capture",
+    "live.process": "ProgramNotStarted",
+    "live.rpc": "PiRpc",
+    "live.rpc_errors": "RpcClosed RpcDied RpcError RpcProtocolError RpcRefused RpcTimeout",
+    "live.rpc_records": "UiRequest",
+    "live.run": "AsyncRun Ran Running arun run",
+    "live.spool": "BytesLost",
     "live.streams": "PiStream",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
         Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
@@ -118,8 +130,10 @@ __all__ = [
     "Additive",
     "Answer",
     "AsyncReader",
+    "AsyncRun",
     "BranchSummary",
     "ByteCounts",
+    "BytesLost",
     "Capture",
     "Compaction",
     "ContextEdit",
@@ -146,9 +160,12 @@ __all__ = [
     "NoSuchRun",
     "Overview",
     "Parser",
+    "PiRpc",
     "PiStream",
     "Place",
+    "ProgramNotStarted",
     "Prompt",
+    "Ran",
     "RawRecord",
     "ReadOptions",
     "ReadStatus",
@@ -156,7 +173,14 @@ __all__ = [
     "Reader",
     "Record",
     "Roots",
+    "RpcClosed",
+    "RpcDied",
+    "RpcError",
+    "RpcProtocolError",
+    "RpcRefused",
+    "RpcTimeout",
     "RunView",
+    "Running",
     "Semantics",
     "SessionEntry",
     "SessionFile",
@@ -174,6 +198,7 @@ __all__ = [
     "Totals",
     "Turn",
     "TurnlogError",
+    "UiRequest",
     "UnknownFormatError",
     "Usage",
     "Verdict",
@@ -181,6 +206,7 @@ __all__ = [
     "answer",
     "aread",
     "aread_from",
+    "arun",
     "clean",
     "find_sessions",
     "history_files",
@@ -194,6 +220,7 @@ __all__ = [
     "read_titles",
     "roots_from_env",
     "roots_from_home",
+    "run",
     "scan_file",
     "scan_files",
     "schema",

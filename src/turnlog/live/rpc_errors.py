@@ -14,7 +14,7 @@ class RpcRefused(RpcError):
     """Pi answered a command with no. `command`: which; `said`: Pi's own sentence, which may hold text of the session."""
 
     def __init__(self, command: str, said: str) -> None:
-        super().__init__(f"{command}: Pi refused it; its own words are in `said`")
+        super().__init__(f"{command}: it was refused; the words it was refused with are in `said`")
         self.command = command
         self.said = said
 
