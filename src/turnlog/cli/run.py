@@ -74,8 +74,7 @@ def command(
             forwarding.aim(running.process)
             _watch(running, shows_stderr=stderr_log is None)
             running.stopped_by = forwarding.stopped_by
-            ran = running.finish()
-    return _tell(ran, as_json=as_json)
+            return _tell(running.finish(), as_json=as_json)
 
 
 def _watch(running: Running, *, shows_stderr: bool) -> None:

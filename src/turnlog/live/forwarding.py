@@ -64,10 +64,12 @@ class Forwarding:
             self._requests += 1
         if self._process is None:
             self._waiting.append(number)
-        elif self._requests >= ENOUGH:
-            self._process.kill()
-        else:
+        elif self._requests < ENOUGH:
             self._process.signal(number)
+        elif self._process.exit_code is None:
+            self._process.kill()
+        elif self._requests >= 2 * ENOUGH:
+            raise KeyboardInterrupt  # the program is over, and we hang ourselves: at a pipe that nobody reads
 
     def _pause(self, number: int, _: FrameType | None) -> None:
         if self._process is not None:
