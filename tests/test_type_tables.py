@@ -38,10 +38,7 @@ def test_types_are_projected_to_kinds_that_exist():
 
 def test_every_ignored_type_has_a_reason_and_where_it_was_seen():
     bare = [
-        (name, label)
-        for name, f in TABLES.items()
-        for label, why in f.ignored.items()
-        if not (why.reason and why.seen)
+        (name, label) for name, f in TABLES.items() for label, why in f.ignored.items() if not (why.reason and why.seen)
     ]
 
     assert bare == []

@@ -20,7 +20,7 @@ def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
     from turnlog.ledger import beside, check, demo, overview, sessions, shown
     from turnlog.live import answer
-    from turnlog.render import events
+    from turnlog.render import events, walk
 
     return {
         overview.SCHEMA: overview.Overview,
@@ -35,6 +35,7 @@ def outputs() -> dict[str, Any]:
         beside.TITLES: beside.TitleList,
         answer.SCHEMA: answer.Answer,
         events.SCHEMA: list(events.row_types().values()),
+        walk.SCHEMA: walk.row_types(),
     }
 
 

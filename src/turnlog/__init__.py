@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .tokens import Additive, Counts, Semantics
     from .views.live import Live, RunView
     from .views.verdict import Verdict, verdict
+    from .walker import WalkedLine, walk
 
 _ROOMS: dict[str, str] = {
     "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
@@ -109,6 +110,7 @@ _ROOMS: dict[str, str] = {
     "tokens": "Additive Counts Semantics",
     "views.live": "Live RunView",
     "views.verdict": "Verdict verdict",
+    "walker": "WalkedLine walk",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
@@ -177,6 +179,7 @@ __all__ = [
     "UnknownFormatError",
     "Usage",
     "Verdict",
+    "WalkedLine",
     "__version__",
     "answer",
     "aread",
@@ -199,6 +202,7 @@ __all__ = [
     "schema",
     "survey",
     "verdict",
+    "walk",
 ]
 
 

@@ -90,11 +90,13 @@ class Growing(msgspec.Struct):
 
     def close(self, place: int, part: Part, whole: bytes) -> None:
         """The block's end says what it is, as a JSON string with its quotes: that replaces what came before."""
-        before = self.blocks.get(place)
-        block = self.open(place, part) if before is None else self.open(place, part, before.id, before.name)
-        if block is not None:
-            self.add(place, part, whole)
-            block.closed = True
+        block = self.blocks.get(place) or self.open(place, part)
+        if block is None:
+            self.left_out += len(whole)
+            return
+        self.kept -= len(block.raw)
+        block.part, block.raw, block.closed = part, bytearray(), True
+        self.add(place, part, whole)
 
 
 class Begun(Event, gc=False):
