@@ -94,9 +94,13 @@ class Growing(msgspec.Struct):
         if block is None:
             self.left_out += len(whole)
             return
-        self.kept -= len(block.raw)
-        block.part, block.raw, block.closed = part, bytearray(), True
-        self.add(place, part, whole)
+        kept = self.kept - len(block.raw) + len(whole) - 2
+        block.part, block.closed = part, True
+        if kept > MAX_GROWING:
+            self.left_out += len(whole)
+            return
+        self.kept = kept
+        block.raw = bytearray(whole[1:-1])
 
 
 class Begun(Event, gc=False):

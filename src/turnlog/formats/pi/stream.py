@@ -50,6 +50,7 @@ _OUTCOMES: dict[str, Outcome] = {
     "error": "error",
 }
 _GROWS = {name: part for name, (part, state) in UPDATES.items() if state == "grows"}
+_QUOTE = 0x22
 _NOTHING: list[Event] = []
 _REFUSED = "The model refused to complete the request"
 """Pi's own sentence for a refusal: the only sign of one before 1.3.0 wrote `rawStopReason`."""
@@ -78,9 +79,14 @@ class PiStreamSession(PiSession):
             ):
                 body = bytes(piece.delta)
                 block = growing.blocks.get(piece.contentIndex)
-                if block is not None and body[:1] == b'"' and growing.kept + len(body) <= MAX_GROWING:
+                if (
+                    block is not None
+                    and body
+                    and body[0] == _QUOTE
+                    and (kept := growing.kept + len(body)) <= MAX_GROWING
+                ):
                     block.raw += body[1:-1]
-                    growing.kept += len(body) - 2
+                    growing.kept = kept - 2
                     if self.quiet:
                         return _NOTHING
                     head = Record(line, start, end, kind, None, None, self._session)
@@ -130,11 +136,10 @@ class PiStreamSession(PiSession):
                 return self._no_string("$.assistantMessageEvent.content", body)
         else:
             body = b'""'
-        growing, events = self._growing, list[Event]()
+        growing, begun = self._growing, False
         if growing is None:  # the stream's beginning is missing
-            assert head is not None
-            growing = self._growing = Growing()
-            events.append(Begun(head, 0, "assistant", growing))
+            growing, begun = Growing(), True
+            self._growing = growing
         if state == "grows":
             growing.add(place, part, body)
         elif state == "closes":
@@ -143,8 +148,8 @@ class PiStreamSession(PiSession):
             growing.open(place, part, piece.id, piece.toolName)
         if head is None:
             return _NOTHING
-        events.append(Delta(head, 1, place, part, state, body))
-        return events
+        delta = Delta(head, 1, place, part, state, body)
+        return [Begun(head, 0, "assistant", growing), delta] if begun else [delta]
 
     def _closed(self, growing: Growing, piece: Piece, part: Part, place: int, body: bytes) -> bytes:
         """A block's end replaces what came of it. What its Delta says."""
