@@ -20,7 +20,7 @@ def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
     from turnlog.ledger import beside, check, demo, overview, sessions, shown
     from turnlog.live import answer, run
-    from turnlog.render import events
+    from turnlog.render import events, walk
 
     return {
         overview.SCHEMA: overview.Overview,
@@ -36,6 +36,7 @@ def outputs() -> dict[str, Any]:
         answer.SCHEMA: answer.Answer,
         run.SCHEMA: run.Ran,
         events.SCHEMA: list(events.row_types().values()),
+        walk.SCHEMA: walk.row_types(),
     }
 
 

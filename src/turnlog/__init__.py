@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from .tokens import Additive, Counts, Semantics
     from .views.live import Live, RunView
     from .views.verdict import Verdict, verdict
+    from .walker import WalkedLine, walk
 
 _ROOMS: dict[str, str] = {
     "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
@@ -121,6 +122,7 @@ _ROOMS: dict[str, str] = {
     "tokens": "Additive Counts Semantics",
     "views.live": "Live RunView",
     "views.verdict": "Verdict verdict",
+    "walker": "WalkedLine walk",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
@@ -202,6 +204,7 @@ __all__ = [
     "UnknownFormatError",
     "Usage",
     "Verdict",
+    "WalkedLine",
     "__version__",
     "answer",
     "aread",
@@ -226,6 +229,7 @@ __all__ = [
     "schema",
     "survey",
     "verdict",
+    "walk",
 ]
 
 

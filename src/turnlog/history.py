@@ -141,7 +141,7 @@ class _Rows(Session):
         if value is None or name is None:
             return None
         if wanted is int and value.__class__ is float and value.is_integer() and not self.strict:
-            self.repairs.append("whole_number")
+            self.notes.append("whole_number")
             value = int(value)
         fits = value.__class__ is wanted
         if fits and (wanted is str or -MAX_U64 <= value <= MAX_U64):

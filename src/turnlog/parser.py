@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -27,6 +28,16 @@ def utf8_or_raise(raw: bytes | memoryview) -> None:
     """Raise UnicodeDecodeError unless all of `raw` is UTF-8."""
     if not is_utf8(raw):
         raise UnicodeDecodeError("utf-8", b"", 0, 0, "invalid")
+
+
+def _checked(first: Callable[[bytes | memoryview], Any]) -> Callable[[bytes | memoryview], Any]:
+    """A first look that looks at UTF-8 too: for the records of a chunk of which some are none."""
+
+    def look(raw: bytes | memoryview) -> Any:
+        utf8_or_raise(raw)
+        return first(raw)
+
+    return look
 
 
 def _all_utf8(data: bytes, first: Framed) -> bool:
@@ -173,38 +184,41 @@ class Parser:
 
     def _loop(self, records: list[Framed], good: bool, items: list[Item]) -> None:
         """The loop. Everything that is not the usual record is elsewhere."""
-        first, session = self.format.schema.first, self.session
-        read, problems, repairs, asides = session.read, session.problems, session.repairs, session.asides
-        line, at, decoded, count = self.line, self.at, 0, 0
+        schema, session = self.format.schema, self.session
+        first, whole, read, notes = schema.first, schema.whole, session.read, session.notes
+        if not good:  # the decoder checks what it reads, but not what it skips
+            first = _checked(first)
+        line, at, other, others = self.line, self.at, 0, 0
+        begun = at
         for raw in records:
             line += 1
             start = at
             if raw.__class__ is not Oversize:
                 at += len(raw) + 1  # type: ignore[arg-type]
                 try:
-                    # Some record of the chunk is no UTF-8. The decoder checks what it reads, but not what it skips.
-                    if not good:
-                        utf8_or_raise(raw)  # type: ignore[arg-type]
-                    session.raw = raw  # type: ignore[assignment]
                     out = read(first(raw), line, start, at)  # type: ignore[arg-type]
+                    if out is None:
+                        out = read(whole(raw), line, start, at)  # type: ignore[arg-type]
                 except NOT_FAST:
                     pass
                 else:
-                    if not problems and not repairs and not asides and out.__class__ is list:
+                    if out.__class__ is list and not notes:
                         items += out
-                        decoded += at - start
-                        count += 1
-                    else:
-                        self.line, self.at = line, at
-                        self._settle(out, items, start, at, at - start)
+                        continue
+                    other += at - start
+                    others += 1
+                    self.line, self.at = line, at
+                    self._settle(out, items, start, at, at - start)
                     continue
             else:
                 at += raw.size
+            other += at - start
+            others += 1
             self.line, self.at = line, at
             self._slow(raw, items, start, terminated=True)
         self.line, self.at, self._terminated_through = line, at, at
-        self.bytes.decoded += decoded
-        self.records += count
+        self.bytes.decoded += at - begun - other
+        self.records += len(records) - others
 
     def _chosen(self, items: list[Item]) -> list[Item]:
         wanted = self.options.include
@@ -343,15 +357,15 @@ class Parser:
         """One plain object: fit it to the format's struct, say its events, count its bytes (`size` of them)."""
         strict = not self.options.repair
         problem: Problem | None = None
-        out: Sequence[Item] | Aside = []
+        out: Sequence[Item] | Aside | None = None
         try:
             fitted = self.format.schema.fit(value, strict=strict)
             if fitted.problems:
                 untyped = next((p for p in fitted.problems if p.path == "$.type"), None)
                 problem = untyped or (fitted.problems[0] if strict else None)
             if problem is None:
-                self.session.problems += fitted.problems
-                self.session.repairs += fitted.repairs
+                self.session.notes += fitted.problems
+                self.session.notes += fitted.repairs
                 out = self.session.read(fitted.record, line, start, end, recovered)
         except Refused as refused:
             # Where the needed field is there but does not fit, that is what is wrong.
@@ -368,46 +382,46 @@ class Parser:
             self._settle(out, items, start, end, size, line=line)
 
     def _settle(
-        self, out: Sequence[Item] | Aside, items: list[Item], start: int, end: int, size: int, line: int | None = None
+        self,
+        out: Sequence[Item] | Aside | None,
+        items: list[Item],
+        start: int,
+        end: int,
+        size: int,
+        line: int | None = None,
     ) -> None:
         """A record that was read: its problems as faults, its asides and repairs counted, its bytes put down."""
-        session, line = self.session, self.line if line is None else line
+        assert out is not None  # read from the whole record
+        notes, line = self.session.notes, self.line if line is None else line
         self.records += 1
-        if isinstance(out, Aside) and not (session.problems or session.repairs or session.asides):  # one in ten
-            count_label(self.ignored if out.known else self.unknown, out.label)
-            if out.known:
-                self.bytes.ignored += size
+        repaired = False
+        for note in notes:
+            if isinstance(note, Aside):
+                count_label(self.ignored if note.known else self.unknown, note.label)
+                continue
+            repaired = True
+            if isinstance(note, str):
+                self.repairs[note] = self.repairs.get(note, 0) + 1
             else:
-                self.bytes.unknown += size
-            return
-        found = list(session.problems)
-        repaired = bool(session.problems or session.repairs)
-        for aside in session.asides:
-            count_label(self.ignored if aside.known else self.unknown, aside.label)
-        for name in session.repairs:
-            self.repairs[name] = self.repairs.get(name, 0) + 1
-        self._forget()
-        for p in found:
-            fault = LineFault(p.kind, line, start, end, p.path, p.expected, p.found, recovered=1)
-            self._fault(fault, items)
-        if isinstance(out, Aside):
-            count_label(self.ignored if out.known else self.unknown, out.label)
-        else:
+                fault = LineFault(note.kind, line, start, end, note.path, note.expected, note.found, recovered=1)
+                self._fault(fault, items)
+        if notes:
+            self._forget()
+        if not isinstance(out, Aside):
             items += out
+        else:
+            count_label(self.ignored if out.known else self.unknown, out.label)
         if repaired:
             self.bytes.repaired += size
-        elif isinstance(out, Aside):
-            if out.known:
-                self.bytes.ignored += size
-            else:
-                self.bytes.unknown += size
-        else:
+        elif not isinstance(out, Aside):
             self.bytes.decoded += size
+        elif out.known:
+            self.bytes.ignored += size
+        else:
+            self.bytes.unknown += size
 
     def _forget(self) -> None:
-        self.session.problems.clear()
-        self.session.repairs.clear()
-        self.session.asides.clear()
+        self.session.notes.clear()
 
     def _lose(self, fault: LineFault, items: list[Item], size: int) -> None:
         """A record that is lost: its fault, its bytes, and the format's notice."""

@@ -90,11 +90,17 @@ class Growing(msgspec.Struct):
 
     def close(self, place: int, part: Part, whole: bytes) -> None:
         """The block's end says what it is, as a JSON string with its quotes: that replaces what came before."""
-        before = self.blocks.get(place)
-        block = self.open(place, part) if before is None else self.open(place, part, before.id, before.name)
-        if block is not None:
-            self.add(place, part, whole)
-            block.closed = True
+        block = self.blocks.get(place) or self.open(place, part)
+        if block is None:
+            self.left_out += len(whole)
+            return
+        kept = self.kept - len(block.raw) + len(whole) - 2
+        block.part, block.closed = part, True
+        if kept > MAX_GROWING:
+            self.left_out += len(whole)
+            return
+        self.kept = kept
+        block.raw = bytearray(whole[1:-1])
 
 
 class Begun(Event, gc=False):

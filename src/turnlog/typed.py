@@ -135,22 +135,32 @@ class Schema(Generic[T]):
     """One struct type, read both ways."""
 
     def __init__(
-        self, struct: type[T], *, usual: type[msgspec.Struct] | None = None, of: frozenset[str] = frozenset()
+        self,
+        struct: type[T],
+        *,
+        usual: type[msgspec.Struct] | None = None,
+        of: frozenset[str] = frozenset(),
+        roles: frozenset[str] = frozenset(),
     ) -> None:
-        """struct: the record of any type. usual: a smaller struct (a base of `struct`) that every record is read as but
-        those of the types `of`: most records need fewer fields."""
+        """struct: the record of any type. usual: a smaller struct, with a part of its fields, that every record is read
+        as but those of the types `of` and those whose `message` has one of the `roles`: most records need fewer."""
         self.struct = struct
         self.usual = usual or struct
         self.of = of
+        self.roles = roles
         self.whole: Callable[[bytes | memoryview], T] = msgspec.json.Decoder(struct).decode
         """Bytes to the struct, or msgspec.DecodeError / RecursionError: then ask the reference decoder and `fit`."""
         self.first: Callable[[bytes | memoryview], Any] = msgspec.json.Decoder(usual or struct).decode
-        """Bytes to the usual struct: the first look at a record. One of a type in `of` is to be read `whole`."""
+        """Bytes to the usual struct: the first look at a record. One that is `large` is to be read `whole`."""
 
     def fast(self, raw: bytes | memoryview) -> T:
         """The fast way as one call."""
         record: T = self.first(raw)
-        return self.whole(raw) if getattr(record, "type", None) in self.of else record
+        kind, message = getattr(record, "type", None), getattr(record, "message", None)
+        return self.whole(raw) if self._is_large(kind, getattr(message, "role", None)) else record
+
+    def _is_large(self, kind: Any, role: Any) -> bool:
+        return (isinstance(kind, str) and kind in self.of) or (isinstance(role, str) and role in self.roles)
 
     def fit(self, value: dict[str, Any], *, strict: bool = False) -> Fitted[T]:
         """Fit a plain object to the struct. Never raises for what the object holds.
@@ -159,9 +169,9 @@ class Schema(Generic[T]):
         in a part that nobody reads is a problem of the whole record ("$"): it is no JSON. `value` is used up.
         """
         fitting = _Fitting(strict)
-        kind = value.get("type")
-        larger = isinstance(kind, str) and kind in self.of
-        record = fitting.object(_plan(self.struct if larger else self.usual), value, "$")
+        message = value.get("message")
+        large = self._is_large(value.get("type"), message.get("role") if isinstance(message, dict) else None)
+        record = fitting.object(_plan(self.struct if large else self.usual), value, "$")
         if not fitting.word_seen and _word_in(value):
             fitting.problems.append(Problem(FaultKind.NON_FINITE, "$", "a number", "not a number"))
         return Fitted(record, fitting.problems, fitting.repairs)

@@ -83,7 +83,7 @@ def _door(name: str) -> IO[bytes]:
 
 
 def _read(source: Source, name: str, agent: str | None, run: int | None, partial: bool) -> Answer:
-    capture = Capture(agent, live=Live(run=run), name=name)
+    capture = Capture(agent, live=Live(run=run), name=name, quiet=True)
     while data := _pull(source, name):
         capture.feed(data)
     capture.close()

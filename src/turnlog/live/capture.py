@@ -28,17 +28,17 @@ class Capture:
     the last run where none is given.
 
     `feed(data)` takes bytes and returns the items they complete (faults too), `close()` the last ones; both fold them into
-    `live`. Pieces of messages under way, and tools at work, are sure to be items only with `pieces` (tools with a `live`
-    that keeps them, too). Raises UnknownFormatError where it is no
+    `live`. quiet: only how the runs stand is wanted; events that do not matter for it are left out, or bare, which is quicker.
+    Raises UnknownFormatError where it is no
     agent's stream, SourceCorrupt where it is plainly no stream of lines at all, once; then the capture is over.
     """
 
     def __init__(
-        self, agent: str | None = None, *, live: Live | None = None, name: str = "<stream>", pieces: bool = False
+        self, agent: str | None = None, *, live: Live | None = None, name: str = "<stream>", quiet: bool = False
     ) -> None:
         self.live = live if live is not None else Live()
         self.place = Place(name=name)
-        self.pieces = pieces
+        self.quiet = quiet
         self.parser: Parser | None = None
         self._head = bytearray()
         self._seen = 0  # bytes of whole lines that were looked at
@@ -91,7 +91,7 @@ class Capture:
 
     def _open(self, format: Format) -> Parser:
         self.parser = Parser(format, OPTIONS, self.place)
-        self.parser.session.quiet = not (self.pieces or self.live.keep)
+        self.parser.session.quiet = self.quiet
         return self.parser
 
     def _told(self) -> Format | None:

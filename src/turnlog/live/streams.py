@@ -10,5 +10,5 @@ class PiStream(Capture):
     """What `pi --mode json` and `pi --mode rpc` print: `feed(data)` and `close()` give the events, pieces of messages under
     way among them; `live` says how the runs stand."""
 
-    def __init__(self, *, live: Live | None = None, name: str = "<stream>", pieces: bool = True) -> None:
-        super().__init__("pi", live=live, name=name, pieces=pieces)
+    def __init__(self, *, live: Live | None = None, name: str = "<stream>") -> None:
+        super().__init__("pi", live=live, name=name)

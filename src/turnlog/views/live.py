@@ -37,10 +37,14 @@ class Spent(msgspec.Struct):
     def add(self, counts: Counts, semantics: Semantics) -> None:
         """One sample more; a part it does not tell adds nothing."""
         parts = counts.additive(semantics)
-        for name in self.__struct_fields__:
-            part = getattr(parts, name)
-            if part is not None:
-                setattr(self, name, (getattr(self, name) or 0) + part)
+        if parts.input is not None:
+            self.input = (self.input or 0) + parts.input
+        if parts.output is not None:
+            self.output = (self.output or 0) + parts.output
+        if parts.cache_read is not None:
+            self.cache_read = (self.cache_read or 0) + parts.cache_read
+        if parts.cache_write is not None:
+            self.cache_write = (self.cache_write or 0) + parts.cache_write
 
     @property
     def total(self) -> int | None:

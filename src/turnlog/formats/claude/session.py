@@ -33,13 +33,12 @@ from ...model import (
     Turn,
     told,
 )
-from ..base import USUAL, Aside, Session, missing
+from ..base import DATE_MARKS, Aside, Session, missing
 from .author import author_of, by_opening
 from .records import (
     BLOCK,
     BLOCKS,
     LARGER,
-    LINE,
     Attachment,
     Block,
     CompactMetadata,
@@ -80,20 +79,22 @@ class ClaudeSession(Session):
         self._facts: tuple[str | None, str | None, str | None, str | None, str | None] = (None,) * 5
         self._subagent = place.subagent
 
-    def read(self, record: Said, line: int, start: int, end: int, recovered: bool = False) -> list[Event] | Aside:
+    def read(
+        self, record: Said, line: int, start: int, end: int, recovered: bool = False
+    ) -> list[Event] | Aside | None:
         """The events of one record; see the table of types."""
         kind = record.type
         project = _PROJECT.get(kind)
         if project is None:
             return _ASIDES.get(kind) or Aside(kind, False)
         if kind in LARGER and record.__class__ is Said:
-            record = LINE(self.raw)  # the first look showed only what prompts and answers have
+            return None  # the first look showed only what prompts and answers have
         session = record.sessionId
         if session is None:
             session = record.session_id or self._session
         stamp = record.timestamp
         at: datetime | None
-        if stamp is not None and stamp.__class__ is str and USUAL(stamp):
+        if stamp.__class__ is str and stamp[7:17:3] == DATE_MARKS and stamp[19::4] == ".Z":
             try:
                 at = _moment(stamp)
             except ValueError:

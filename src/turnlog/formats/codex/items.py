@@ -21,7 +21,6 @@ from .records import (
     CustomToolCall,
     FunctionCall,
     ImageGenerationCall,
-    ItemMetadata,
     Output,
     OwnCall,
     Reasoning,
@@ -42,15 +41,16 @@ _TOOLS: dict[type, str] = {
     ImageGenerationCall: "image_generation",
 }
 
-Project = Callable[[Any, Any, ItemMetadata | None, Record], list[Event] | Aside]
+Project = Callable[[Any, Any, Any, Record], list[Event] | Aside]
+"""A record function: of the session, the payload (of a flat file: the line itself), the enveloped line or None, and the record's head."""
 
 
 class ItemSession(Session):
-    """The record functions of response items. Each takes the item, its metadata and the record's head."""
+    """The record functions of response items. See `Project`."""
 
     __slots__ = ()
 
-    def _message(self, item: Said, metadata: ItemMetadata | None, head: Record) -> list[Event] | Aside:
+    def _message(self, item: Said, line: Any, head: Record) -> list[Event] | Aside:
         role = item.role
         if role not in _ROLES:
             if role is None:
@@ -72,6 +72,7 @@ class ItemSession(Session):
         if passed is not None and passed.content_item_kinds:
             said.kinds = tuple(filter(None, passed.content_item_kinds))
         summary = False
+        metadata = None if line is None else line.metadata
         if metadata is not None:
             summary = bool(metadata.compaction_output)
             if metadata.inherited_user_message:
@@ -82,7 +83,7 @@ class ItemSession(Session):
             said.author = author_of(role, said.kinds, texts, summary=summary, sidechain=head.sidechain)
         return out
 
-    def _agent_message(self, item: AgentMessage, _: ItemMetadata | None, head: Record) -> list[Event]:
+    def _agent_message(self, item: AgentMessage, _: Any, head: Record) -> list[Event]:
         """A message from one agent to another; its text is mostly for the provider's eyes only."""
         out: list[Event] = []
         content = item.content
@@ -92,7 +93,7 @@ class ItemSession(Session):
         about = {name: value for name, value in (("author", item.author), ("recipient", item.recipient)) if value}
         return [CustomMessage(head, 1, "agent_message", told(_joined(texts)), data=about or None), *out]
 
-    def _reasoning(self, item: Reasoning, _: ItemMetadata | None, head: Record) -> list[Event]:
+    def _reasoning(self, item: Reasoning, _: Any, head: Record) -> list[Event]:
         texts: list[str | bytes] = []
         for part, path in ((item.summary, _path(head, "summary")), (item.content, _path(head, "content"))):
             if part.__class__ is list:
@@ -103,20 +104,20 @@ class ItemSession(Session):
             return [Thinking(head, 3, "", len(memoryview(item.encrypted_content)) > len("null"))]
         return [Thinking(head, 3, _joined(texts))]
 
-    def _function_call(self, item: FunctionCall, _: ItemMetadata | None, head: Record) -> list[Event]:
+    def _function_call(self, item: FunctionCall, _: Any, head: Record) -> list[Event]:
         name = item.name
         if name is None:
             self.soft(Problem(FaultKind.MISSING_FIELD, _path(head, "name"), "a string", "nothing"))
         given = bytes(item.arguments)
         return [ToolCall(head, 3, item.call_id, name or "", given or None, "function", not given, item.namespace)]
 
-    def _custom_tool_call(self, item: CustomToolCall, _: ItemMetadata | None, head: Record) -> list[Event]:
+    def _custom_tool_call(self, item: CustomToolCall, _: Any, head: Record) -> list[Event]:
         if item.name is None:
             self.soft(Problem(FaultKind.MISSING_FIELD, _path(head, "name"), "a string", "nothing"))
         given = bytes(item.input)
         return [ToolCall(head, 3, item.call_id, item.name or "", given or None, "custom", not given, item.namespace)]
 
-    def _own_call(self, item: OwnCall, _: ItemMetadata | None, head: Record) -> list[Event]:
+    def _own_call(self, item: OwnCall, _: Any, head: Record) -> list[Event]:
         """A call whose type is its tool. Those the provider runs have an id of their own and no output item."""
         name = _TOOLS[item.__class__]
         given = bytes(item.action) or bytes(item.arguments)
@@ -127,7 +128,7 @@ class ItemSession(Session):
             out.append(Image(head, 4, None, len(memoryview(item.result)) - 2, None, call))
         return out
 
-    def _output(self, item: Output, _: ItemMetadata | None, head: Record) -> list[Event]:
+    def _output(self, item: Output, _: Any, head: Record) -> list[Event]:
         """A result. Whether the tool failed is in no field of it (sheet 6)."""
         body = bytes(item.output)
         result = ToolResult(head, 3, item.call_id, body)
@@ -144,7 +145,7 @@ class ItemSession(Session):
             result.body = ""
         return out
 
-    def _search_output(self, item: SearchOutput, _: ItemMetadata | None, head: Record) -> list[Event]:
+    def _search_output(self, item: SearchOutput, _: Any, head: Record) -> list[Event]:
         """What a search for tools found: definitions, which no text says."""
         return [ToolResult(head, 3, item.call_id, name="tool_search")]
 

@@ -14,15 +14,15 @@ Slots: 0 meta, 1 the record's own event, 2 usage, 3 and on as `items` says.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from ...contract import Place, ReadOptions
 from ...errors import FaultKind, Problem
 from ...model import Compaction, Custom, Event, Meta, Prompt, Record, Turn, Usage, told
 from ...tokens import Counts, Semantics
-from ..base import Aside, missing
-from .items import ITEMS, ItemSession
+from ..base import DATE_MARKS, Aside, missing
+from .items import ITEMS, ItemSession, Project
 from .lines import LABELS, EventLine, ItemLine
 from .origin import origin_of, spawner
 from .records import (
@@ -50,12 +50,16 @@ from .types import IGNORED, TYPES
 from .usage import CountLedger, counts_of, is_blank, model_of
 
 _INCLUSIVE = Semantics.CACHE_INCLUSIVE
-_ASIDES = {struct: Aside(label, True) for struct, label in LABELS.items()}
+_ASIDES = {
+    **{struct: Aside(label, True) for struct, label in LABELS.items()},
+    TokenCount: Aside("event_msg:token_count", True),  # where the other ledger is asked for
+    UsageRecord: Aside("token_usage_record", True),
+}
 _ITEM_ASIDES = {label: Aside(label, True) for label in IGNORED if label.startswith("item:")}
 _ESTIMATE = ("estimate",)
 _STATE = Aside("state", True)
-_COUNTS_ASIDE = Aside("event_msg:token_count", True)
-_RECORDS_ASIDE = Aside("token_usage_record", True)
+_Lines = dict[type, tuple[str, dict[type, Project]]]
+_moment = datetime.fromisoformat
 
 _STEM = re.compile(r"rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_([0-9a-f-]{36}))?", re.ASCII).fullmatch
 
@@ -85,7 +89,7 @@ class CodexSession(ItemSession):
     """State of one file: its thread, whether that is a subagent's, the turn, model and service tier under way, and the
     running total."""
 
-    __slots__ = ("_begun", "_counts", "_every", "_model", "_session", "_sidechain", "_tier", "_turn", "_usage")
+    __slots__ = ("_begun", "_counts", "_every", "_lines", "_model", "_session", "_sidechain", "_tier", "_turn")
 
     def __init__(self, place: Place, options: ReadOptions) -> None:
         super().__init__(place, options)
@@ -96,7 +100,7 @@ class CodexSession(ItemSession):
         self._model: str | None = None
         self._tier: str | None = None
         self._counts = CountLedger()
-        self._usage = options.codex_usage
+        self._lines = _lines(options.codex_usage)
         self._every = options.codex_usage == "all"
 
     def lost(self) -> None:
@@ -105,59 +109,39 @@ class CodexSession(ItemSession):
 
     def read(self, record: Any, line: int, start: int, end: int, recovered: bool = False) -> list[Event] | Aside:
         """The events of one record; see the table of types."""
-        cls = record.__class__
-        project: Any = None
-        event: Any = None
-        if cls is EventLine:
-            payload = record.payload
-            if payload is None:
-                missing("$.payload", "an object")
-            kind, event = "event_msg", _EVENTS.get(payload.__class__)
-            if event is None:
-                return _ASIDES[payload.__class__]
-            if event is CodexSession._token_count:
-                if self._usage == "response":
-                    return _COUNTS_ASIDE
-                if payload.info is None:
-                    return []
-            turn = self._turn
-        elif cls is ItemLine:
-            payload = record.payload
-            if payload is None:
-                missing("$.payload", "an object")
-            kind, project = "response_item", ITEMS.get(payload.__class__)
-            if project is None:
-                return _ASIDES[payload.__class__]
-            passed = payload.internal_chat_message_metadata_passthrough
-            turn = self._turn if passed is None or passed.turn_id is None else passed.turn_id
-        elif cls in _RECORDS:
-            payload = record.payload
-            if payload is None:
-                missing("$.payload", "an object")
-            kind, event = _RECORDS[cls]
-            if cls is UsageRecordLine and self._usage == "token_count":
-                return _RECORDS_ASIDE
-            turn = self._turn
-        else:
+        found = self._lines.get(record.__class__)
+        if found is None:
             return self._flat(record, line, start, end, recovered)
+        kind, projects = found
+        payload = record.payload
+        project = projects.get(payload.__class__)
+        if project is None:
+            if payload is None:
+                missing("$.payload", "an object")
+            return _ASIDES[payload.__class__]
+        turn = self._turn
+        if kind == "response_item":
+            passed = payload.internal_chat_message_metadata_passthrough
+            if passed is not None and passed.turn_id is not None:
+                turn = passed.turn_id
         stamp = record.timestamp
-        head = Record(
-            line,
-            start,
-            end,
-            kind,
-            None if stamp is None else self.when(stamp),
-            stamp if stamp.__class__ is str else None,
-            self._session,
-            None,
-            None,
-            turn,
-            None,
-            self._sidechain,
-            recovered,
-        )
-        out: list[Event] | Aside
-        out = project(self, payload, record.metadata, head) if event is None else event(self, payload, head)
+        at: datetime | None
+        # The usual time, without a call
+        if stamp.__class__ is str and stamp[7:17:3] == DATE_MARKS and stamp[19::4] == ".Z":
+            try:
+                at = _moment(stamp)
+            except ValueError:
+                at = self.when(stamp)
+            head = Record(
+                line, start, end, kind, at, stamp, self._session, None, None, turn, None, self._sidechain, recovered
+            )  # fmt: skip
+        else:
+            at = None if stamp is None else self.when(stamp)
+            text = stamp if stamp.__class__ is str else None
+            head = Record(
+                line, start, end, kind, at, text, self._session, None, None, turn, None, self._sidechain, recovered
+            )  # fmt: skip
+        out: list[Event] | Aside = project(self, payload, record, head)
         return out
 
     def _flat(self, record: Any, line: int, start: int, end: int, recovered: bool) -> list[Event] | Aside:
@@ -181,14 +165,14 @@ class CodexSession(ItemSession):
             at = None if stamp is None else self.when(stamp)
             head = Record(line, start, end, "header", at, stamp if isinstance(stamp, str) else None, self._session)
             head.recovered = recovered
-            return self._session_meta(SessionMeta(record.id, timestamp=stamp, git=record.git), head)
+            return self._session_meta(SessionMeta(record.id, timestamp=stamp, git=record.git), None, head)
         if kind in ("event_msg", "response_item"):
             if record.payload is None or record.payload.type is None:
                 missing("$.payload.type", "a string")
             kind = f"{kind}:{record.payload.type}"
         return Aside(kind, False)
 
-    def _session_meta(self, about: SessionMeta, head: Record) -> list[Event]:
+    def _session_meta(self, about: SessionMeta, _: Any, head: Record) -> list[Event]:
         thread = about.id
         ours = thread is None or self._session is None or thread == self._session
         first = not self._begun and (ours or head.line == 1)
@@ -229,7 +213,7 @@ class CodexSession(ItemSession):
             )
         ]
 
-    def _turn_context(self, about: TurnContext, head: Record) -> list[Event]:
+    def _turn_context(self, about: TurnContext, _: Any, head: Record) -> list[Event]:
         if about.turn_id is not None:
             self._turn = head.turn_id = about.turn_id
         model = about.model
@@ -238,7 +222,7 @@ class CodexSession(ItemSession):
         facts = {"effort": about.effort} if about.effort is not None else None
         return [Meta(head, 0, cwd=about.cwd, model=model, facts=facts)]
 
-    def _settings(self, about: SettingsApplied, head: Record) -> list[Event]:
+    def _settings(self, about: SettingsApplied, _: Any, head: Record) -> list[Event]:
         """Settings of the turns to come: their model is told by turn_context, the service tier here alone."""
         settings = about.thread_settings
         if settings is None:
@@ -247,7 +231,7 @@ class CodexSession(ItemSession):
         facts = {name: value for name in settings.__struct_fields__ if (value := getattr(settings, name)) is not None}
         return [Meta(head, 0, facts=facts)] if facts else []
 
-    def _task_started(self, about: TaskStarted, head: Record) -> list[Event]:
+    def _task_started(self, about: TaskStarted, _: Any, head: Record) -> list[Event]:
         by = about.turn_attribution
         facts: dict[str, Any] = {}
         mirrored = False
@@ -266,7 +250,7 @@ class CodexSession(ItemSession):
         head.turn_id = about.turn_id
         return [Turn(head, 1, "started", about.turn_id, facts=facts or None)]
 
-    def _task_complete(self, about: TaskComplete, head: Record) -> list[Event]:
+    def _task_complete(self, about: TaskComplete, _: Any, head: Record) -> list[Event]:
         error = about.error
         if error is None:
             return _ended("completed", about, head)
@@ -275,16 +259,16 @@ class CodexSession(ItemSession):
             kind = next(iter(kind), None)
         return _ended("failed", about, head, kind if isinstance(kind, str) else "error")
 
-    def _turn_aborted(self, about: TurnAborted, head: Record) -> list[Event]:
+    def _turn_aborted(self, about: TurnAborted, _: Any, head: Record) -> list[Event]:
         return _ended("aborted", about, head)
 
-    def _rolled_back(self, about: RolledBack, head: Record) -> list[Event]:
+    def _rolled_back(self, about: RolledBack, _: Any, head: Record) -> list[Event]:
         return [Turn(head, 1, "rolled_back", None, count=about.num_turns)]
 
-    def _user_message(self, about: UserMessage, head: Record) -> list[Event]:
+    def _user_message(self, about: UserMessage, _: Any, head: Record) -> list[Event]:
         return [Prompt(head, 1, about.message or "")]
 
-    def _item_completed(self, about: ItemCompleted, head: Record) -> list[Event] | Aside:
+    def _item_completed(self, about: ItemCompleted, _: Any, head: Record) -> list[Event] | Aside:
         head.turn_id = about.turn_id or head.turn_id
         item = about.item
         if item is None:
@@ -313,13 +297,13 @@ class CodexSession(ItemSession):
         texts = [self.text(p.text, "$.payload.item.content") for p in parts if p is not None and p.type == "text"]
         return "\n".join(map(told, texts))
 
-    def _compacted(self, about: Compacted, head: Record) -> list[Event]:
+    def _compacted(self, about: Compacted, _: Any, head: Record) -> list[Event]:
         """The compaction. Its nested copies of items and usage are no records of their own (sheet 10)."""
         told_of = (("window_number", about.window_number), ("compaction_response_id", about.compaction_response_id))
         facts: dict[str, Any] = {name: value for name, value in told_of if value is not None}
         return [Compaction(head, 1, about.message or None, facts=facts or None)]
 
-    def _token_count(self, about: TokenCount, head: Record) -> list[Event]:
+    def _token_count(self, about: TokenCount, _: Any, head: Record) -> list[Event]:
         info = about.info
         if info is None:
             return []
@@ -335,7 +319,7 @@ class CodexSession(ItemSession):
             basis, counts, estimate, problem = self._counts.take(total, last)
             if problem is not None:
                 # Not `soft`: the total is the new baseline all the same, in a strict reading too.
-                self.problems.append(problem)
+                self.notes.append(problem)
         model = model_of(info, about.model)
         if model is not None:
             self._model = model
@@ -352,7 +336,7 @@ class CodexSession(ItemSession):
             spent.adjustments = _ESTIMATE
         return [spent]
 
-    def _token_usage_record(self, about: UsageRecord, head: Record) -> list[Event]:
+    def _token_usage_record(self, about: UsageRecord, _: Any, head: Record) -> list[Event]:
         usage = about.usage
         if usage is None or is_blank(usage):
             self.soft(Problem(FaultKind.MISSING_FIELD, "$.payload.usage", "an object with a counter", "nothing"))
@@ -384,16 +368,7 @@ def _ended(state: str, about: TaskComplete | TurnAborted, head: Record, error: s
     return [Turn(head, 1, state, about.turn_id, error, lasted, None, facts or None)]
 
 
-_Project = Callable[[CodexSession, Any, Record], "list[Event] | Aside"]
-
-_RECORDS: dict[type, tuple[str, _Project]] = {
-    SessionMetaLine: ("session_meta", CodexSession._session_meta),
-    TurnContextLine: ("turn_context", CodexSession._turn_context),
-    CompactedLine: ("compacted", CodexSession._compacted),
-    UsageRecordLine: ("token_usage_record", CodexSession._token_usage_record),
-}
-
-_EVENTS: dict[type, _Project] = {
+_EVENTS: dict[type, Project] = {
     TokenCount: CodexSession._token_count,
     UserMessage: CodexSession._user_message,
     TaskStarted: CodexSession._task_started,
@@ -403,5 +378,24 @@ _EVENTS: dict[type, _Project] = {
     SettingsApplied: CodexSession._settings,
     ItemCompleted: CodexSession._item_completed,
 }
+
+_EVENTS_WITHOUT_COUNTS = {struct: project for struct, project in _EVENTS.items() if struct is not TokenCount}
+
+
+def _lines(usage: str) -> _Lines:
+    """What each line says, by its struct: its native type, and the record functions by the payload's struct. usage: the
+    ledger asked for; a sample of the other one is known and left out."""
+    return {
+        EventLine: ("event_msg", _EVENTS if usage != "response" else _EVENTS_WITHOUT_COUNTS),
+        ItemLine: ("response_item", ITEMS),
+        SessionMetaLine: ("session_meta", {SessionMeta: CodexSession._session_meta}),
+        TurnContextLine: ("turn_context", {TurnContext: CodexSession._turn_context}),
+        CompactedLine: ("compacted", {Compacted: CodexSession._compacted}),
+        UsageRecordLine: (
+            "token_usage_record",
+            {UsageRecord: CodexSession._token_usage_record} if usage != "token_count" else {},
+        ),
+    }
+
 
 _ITEM_EVENTS = frozenset(label[5:] for label in TYPES if label.startswith("item:"))

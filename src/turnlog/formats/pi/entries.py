@@ -48,8 +48,9 @@ class Block(msgspec.Struct, gc=False):
     argumentsError: msgspec.Raw = ABSENT
 
 
-class Said(msgspec.Struct, gc=False):
-    """A message of any role, fields in about Pi's own order. `timestamp` is its own clock, in Unix milliseconds."""
+class Turned(msgspec.Struct, gc=False):
+    """A message of the usual roles (user, assistant, toolResult), fields in about Pi's own order, which is the order the
+    decoder looks for them in. `timestamp` is its own clock, in Unix milliseconds."""
 
     role: str | None = None
     toolCallId: str | None = None
@@ -65,6 +66,11 @@ class Said(msgspec.Struct, gc=False):
     responseId: str | None = None
     responseModel: str | None = None
     errorMessage: msgspec.Raw = ABSENT
+
+
+class Said(Turned, gc=False):
+    """A message of any role."""
+
     command: msgspec.Raw = ABSENT
     output: msgspec.Raw = ABSENT
     exitCode: int | None = None
@@ -79,6 +85,16 @@ class Said(msgspec.Struct, gc=False):
     sections: msgspec.Raw = ABSENT
     toolsAdded: msgspec.Raw = ABSENT
     toolsRemoved: msgspec.Raw = ABSENT
+
+
+class Usual(msgspec.Struct, gc=False):
+    """A message of one of the usual roles, as most records are; of another record, what all entries have."""
+
+    type: str
+    id: str | None = None
+    parentId: str | None = None
+    timestamp: str | int | None = None
+    message: Turned | None = None
 
 
 class Entry(msgspec.Struct, gc=False):
@@ -123,6 +139,11 @@ class Named(msgspec.Struct, gc=False):
     name: str | None = None
 
 
-SCHEMA: Schema[Entry] = Schema(Entry)
+LARGER = frozenset(
+    """session model_change thinking_level_change compaction branch_summary usage custom custom_message context_edit label
+    session_info leaf active_tools_change""".split()
+)
+ROLES = frozenset("system bashExecution custom hookMessage branchSummary compactionSummary".split())
+SCHEMA: Schema[Entry] = Schema(Entry, usual=Usual, of=LARGER, roles=ROLES)
 TOOLS: Part[list[Named]] = Part(list[Named])
 SECTIONS: Part[dict[str, Any]] = Part(dict[str, Any])

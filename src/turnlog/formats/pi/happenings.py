@@ -6,6 +6,8 @@ reads only what an update adds. Records of the types in `LARGER` are read again,
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ...typed import ABSENT, Natural, Part, Schema
@@ -82,7 +84,7 @@ class Happening(Entry, gc=False):
 
 
 class Finished(msgspec.Struct, gc=False):
-    """A `message_end`, the record that is read again most often: nothing but its message is in it."""
+    """A `message_end`, which has nothing but its message: the record that is most often read again."""
 
     type: str
     message: Uttered | None = None
@@ -106,4 +108,20 @@ LARGER = frozenset(
 
 HAPPENING: Schema[Happening] = Schema(Happening, usual=Update, of=LARGER)
 COMPACTED: Part[Compacted] = Part(Compacted)
-FINISHED = msgspec.json.Decoder(Finished).decode
+
+_any = HAPPENING.whole
+_finished = msgspec.json.Decoder(Finished).decode
+
+
+def _whole(raw: bytes | memoryview) -> Any:
+    """A record of the types in `LARGER`; the end of a message without the fields of all the others."""
+    if raw[: len(_END)] == _END:
+        record = _finished(raw)
+        if record.type == "message_end":  # no second key of that name says otherwise
+            return record
+    return _any(raw)
+
+
+_END = b'{"type":"message_end"'
+
+HAPPENING.whole = _whole

@@ -6,6 +6,7 @@ Slots: 0 meta, 1 the message or the entry's own event, 2 usage, 3+n the n-th con
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 from ...contract import Place, ReadOptions
@@ -23,13 +24,14 @@ from ...model import (
     ThinkingLevelChange,
     valued,
 )
-from ..base import Aside
-from .entries import Entry
+from ..base import DATE_MARKS, Aside
+from .entries import LARGER, ROLES, Entry, Usual
 from .flat import Flat, is_flat
 from .messages import Messages, small
 from .types import AGAIN
 
 _AGAIN = Aside(AGAIN, True)
+_moment = datetime.fromisoformat
 
 # What JavaScript's trim() takes off: Python's strip() takes off other control characters, and no U+FEFF.
 _SPACE = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -47,11 +49,17 @@ class PiSession(Messages):
         self._headed = False
         self._flat: Flat | None = None
 
-    def read(self, record: Entry, line: int, start: int, end: int, recovered: bool = False) -> list[Event] | Aside:
+    def read(
+        self, record: Entry | Usual, line: int, start: int, end: int, recovered: bool = False
+    ) -> list[Event] | Aside | None:
         """The events of one record; see the table of types."""
         kind = record.type
-        if kind == "session":
-            return self._header(record, line, start, end, recovered)
+        if record.__class__ is Usual:
+            message = record.message
+            if kind in LARGER or (message is not None and message.role in ROLES):
+                return None  # the first look showed only what the usual messages have
+        elif kind == "session":
+            return self._header(record, line, start, end, recovered)  # type: ignore[arg-type]
         project = _ENTRIES.get(kind)
         flat = self._flat
         if flat is None:
@@ -61,17 +69,17 @@ class PiSession(Messages):
         else:
             own, parent = flat.next(start)
         stamp = record.timestamp
-        head = Record(
-            line,
-            start,
-            end,
-            kind,
-            None if stamp is None else self.when(stamp),
-            stamp if stamp.__class__ is str else None,
-            self._session,
-            own,
-            parent,
-        )
+        at: datetime | None
+        text: Any = stamp
+        if stamp.__class__ is str and stamp[7:17:3] == DATE_MARKS and stamp[19::4] == ".Z":
+            try:
+                at = _moment(stamp)
+            except ValueError:
+                at = self.when(stamp)
+        else:
+            at = None if stamp is None else self.when(stamp)
+            text = stamp if stamp.__class__ is str else None
+        head = Record(line, start, end, kind, at, text, self._session, own, parent)
         if recovered:
             head.recovered = True
         events: list[Event] = []

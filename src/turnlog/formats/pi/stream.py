@@ -14,7 +14,7 @@ import msgspec
 
 from ...contract import Place, ReadOptions
 from ...errors import FaultKind, Problem
-from ...model import Compaction, Event, Message, Record, ThinkingLevelChange, told
+from ...model import Compaction, Event, Message, Record, ThinkingLevelChange, ToolResult, told
 from ...stream import (
     MAX_GROWING,
     Asked,
@@ -34,13 +34,12 @@ from ...stream import (
 )
 from ...typed import raw_name
 from ..base import Aside, missing, stream_format
-from .happenings import COMPACTED, FINISHED, HAPPENING, LARGER, Happening, Piece, Update, Uttered
+from .happenings import COMPACTED, HAPPENING, LARGER, Happening, Piece, Update, Uttered
 from .messages import present
 from .session import _ENTRIES, PiSession
 from .stream_types import ENTRIES, EVENT_TYPES, STREAM_IGNORED, STREAM_TYPES, UPDATES
 
 _ASIDES = {label: Aside(label, True) for label in STREAM_IGNORED}
-_WHOLE = HAPPENING.whole
 
 _OUTCOMES: dict[str, Outcome] = {
     "stop": "stop",
@@ -51,6 +50,7 @@ _OUTCOMES: dict[str, Outcome] = {
     "error": "error",
 }
 _GROWS = {name: part for name, (part, state) in UPDATES.items() if state == "grows"}
+_QUOTE = 0x22
 _NOTHING: list[Event] = []
 _REFUSED = "The model refused to complete the request"
 """Pi's own sentence for a refusal: the only sign of one before 1.3.0 wrote `rawStopReason`."""
@@ -66,7 +66,7 @@ class PiStreamSession(PiSession):
         self._growing: Growing | None = None
         self._compacted: str | None = None
 
-    def read(self, record: Any, line: int, start: int, end: int, recovered: bool = False) -> list[Event] | Aside:
+    def read(self, record: Any, line: int, start: int, end: int, recovered: bool = False) -> list[Event] | Aside | None:
         """The events of one record; see the table of types."""
         kind = record.type
         if kind == "message_update":
@@ -79,9 +79,14 @@ class PiStreamSession(PiSession):
             ):
                 body = bytes(piece.delta)
                 block = growing.blocks.get(piece.contentIndex)
-                if block is not None and body[:1] == b'"' and growing.kept + len(body) <= MAX_GROWING:
+                if (
+                    block is not None
+                    and body
+                    and body[0] == _QUOTE
+                    and (kept := growing.kept + len(body)) <= MAX_GROWING
+                ):
                     block.raw += body[1:-1]
-                    growing.kept += len(body) - 2
+                    growing.kept = kept - 2
                     if self.quiet:
                         return _NOTHING
                     head = Record(line, start, end, kind, None, None, self._session)
@@ -93,19 +98,14 @@ class PiStreamSession(PiSession):
             return _ASIDES.get(kind) or Aside(kind, False)
         if self.quiet and kind == "message_update" and self._growing is not None:
             return self._update(record, None)
+        if kind in LARGER and record.__class__ is Update:
+            # The first look showed only what an update adds.
+            return _NOTHING if self.quiet and kind in _TOOL_STATES else None
         head = Record(line, start, end, kind, None, None, self._session)
         if recovered:
             head.recovered = True
         if kind == "message_update":
             return self._update(record, head)
-        if record.__class__ is Update and kind in LARGER:
-            # The first look showed only what an update adds.
-            if kind == "message_end":
-                record = FINISHED(self.raw)
-            elif self.quiet and kind in _TOOL_STATES:
-                return _NOTHING
-            else:
-                record = _WHOLE(self.raw)
         out: list[Event] = []
         project(self, record, head, out)
         return out
@@ -136,11 +136,10 @@ class PiStreamSession(PiSession):
                 return self._no_string("$.assistantMessageEvent.content", body)
         else:
             body = b'""'
-        growing, events = self._growing, list[Event]()
+        growing, begun = self._growing, False
         if growing is None:  # the stream's beginning is missing
-            assert head is not None
-            growing = self._growing = Growing()
-            events.append(Begun(head, 0, "assistant", growing))
+            growing, begun = Growing(), True
+            self._growing = growing
         if state == "grows":
             growing.add(place, part, body)
         elif state == "closes":
@@ -149,8 +148,8 @@ class PiStreamSession(PiSession):
             growing.open(place, part, piece.id, piece.toolName)
         if head is None:
             return _NOTHING
-        events.append(Delta(head, 1, place, part, state, body))
-        return events
+        delta = Delta(head, 1, place, part, state, body)
+        return [Begun(head, 0, "assistant", growing), delta] if begun else [delta]
 
     def _closed(self, growing: Growing, piece: Piece, part: Part, place: int, body: bytes) -> bytes:
         """A block's end replaces what came of it. What its Delta says."""
@@ -215,13 +214,21 @@ class PiStreamSession(PiSession):
 
     def _message_end(self, record: Any, head: Record, out: list[Event]) -> None:
         said: Uttered | None = record.message
-        if self.quiet and said is not None and said.role == "system":  # long, and no part of an answer
-            out.append(Message(head, 1, "system", "", "system"))
+        if self.quiet and said is not None and said.role in _BARE:
+            out += _BARE[said.role](self, said, head)
             return
         self._message(record, head, out)
         if said is not None and said.role == "assistant":
             out.insert(0, self._outcome(said, head))
             self._growing = None
+
+    def _bare(self, said: Uttered, head: Record) -> list[Event]:
+        """A message that is no part of an answer, where only that is wanted: that it was there."""
+        return [Message(head, 1, said.role or "")]
+
+    def _bare_result(self, said: Uttered, head: Record) -> list[Event]:
+        result = ToolResult(head, 1, said.toolCallId, "", said.isError, said.toolName)
+        return [result] if said.usage is None else [result, self._usage(said.usage, "message", head)]
 
     def _outcome(self, said: Uttered, head: Record) -> Ended:
         error = self._said(said.errorMessage, "$.message.errorMessage")
@@ -307,6 +314,12 @@ class PiStreamSession(PiSession):
     def _asked(self, record: Update, head: Record, out: list[Event]) -> None:
         out.append(Asked(head, 1, record.id, record.method))
 
+
+_BARE: dict[str | None, Any] = {
+    "system": PiStreamSession._bare,
+    "user": PiStreamSession._bare,
+    "toolResult": PiStreamSession._bare_result,
+}
 
 _TOOL_STATES: dict[str, Any] = {
     "tool_execution_start": "started",
