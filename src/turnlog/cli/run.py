@@ -65,7 +65,14 @@ def command(
     with Forwarding() as forwarding:
         try:
             running = Running(
-                words, agent=agent, log=log, stderr_log=stderr_log, force=force, stdin=stdin, partial=partial
+                words,
+                agent=agent,
+                log=log,
+                stderr_log=stderr_log,
+                force=force,
+                stdin=stdin,
+                partial=partial,
+                quiet=not sys.stderr.isatty(),
             )
         except ProgramNotStarted as error:
             note(f"turnlog: {error}")

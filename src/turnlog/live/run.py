@@ -82,7 +82,7 @@ class Options(TypedDict, total=False):
     cwd: str | os.PathLike[str] | None
     env: Mapping[str, str] | None
     partial: bool
-    pieces: bool
+    quiet: bool
 
 
 class Running:
@@ -91,8 +91,9 @@ class Running:
 
     argv: the program and its arguments; no shell sees them. agent: whose stream it prints, None to be told from it. log,
     stderr_log: new files of mode 0600 for the exact bytes; `force` replaces files that are there. stdin: nothing, unless
-    something is given (None: ours). partial: give the text of an answer that may not be trusted too. pieces: give pieces of
-    messages under way as items. Raises ProgramNotStarted, InvalidOptionsError, UnknownFormatError for an agent that is none.
+    something is given (None: ours). partial: give the text of an answer that may not be trusted too. quiet: events
+    that do not matter for the verdict are left out, or bare, which is quicker. Raises ProgramNotStarted,
+    InvalidOptionsError, UnknownFormatError for an agent that is none.
     """
 
     def __init__(
@@ -107,9 +108,9 @@ class Running:
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
         partial: bool = False,
-        pieces: bool = False,
+        quiet: bool = False,
     ) -> None:
-        self.capture = Capture(agent, name="<stdout>", pieces=pieces)
+        self.capture = Capture(agent, name="<stdout>", quiet=quiet)
         self._log, self._stderr_log = new_logs(log, stderr_log, force=force)
         self.process = Process(argv, stdin=stdin, log=self._log, stderr_log=self._stderr_log, cwd=cwd, env=env)
         self.stopped_by: str | None = None
@@ -320,6 +321,7 @@ class AsyncRun:
 def run(argv: Sequence[str | os.PathLike[str]], **more: Unpack[Options]) -> Ran:
     """Run an agent's program to its end and judge its answer; the options are those of `Running`. Whatever is raised
     meanwhile (Ctrl-C too) kills the program."""
+    more.setdefault("quiet", True)
     with Running(argv, **more) as running:
         return running.finish()
 
