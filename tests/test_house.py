@@ -26,6 +26,9 @@ OPTION = re.compile(r"codex[-_]usage|CodexUsage", re.IGNORECASE)
 # The files that may name an agent all the same, with the reason.
 MAY_NAME_AGENTS: dict[str, str] = {
     "__init__.py": "the public names hold the typed entries that one agent's own library has",
+    "live/rpc.py": "a room of live/, which drives agents: the client of one agent's own protocol",
+    "live/rpc_events.py": "the same: its events are read by that agent's stream",
+    "live/streams.py": "a room of live/, which follows agents at work: streams by the name of who prints them",
 }
 
 NETWORK_MODULES = {

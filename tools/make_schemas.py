@@ -19,6 +19,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
     from turnlog.ledger import beside, check, context, demo, overview, sessions, shown, tree
+    from turnlog.live import answer, run
     from turnlog.render import events, walk
 
     return {
@@ -29,11 +30,10 @@ def outputs() -> dict[str, Any]:
         check.SCHEMA: check.Check,
         context.SCHEMA: context.SessionContext,
         demo.SCHEMA: demo.Demo,
-        sessions.SCHEMA: sessions.SessionList,
-        shown.SCHEMA: shown.Show,
-        demo.SCHEMA: demo.Demo,
         beside.HISTORY: beside.History,
         beside.TITLES: beside.TitleList,
+        answer.SCHEMA: answer.Answer,
+        run.SCHEMA: run.Ran,
         events.SCHEMA: list(events.row_types().values()),
         walk.SCHEMA: walk.row_types(),
     }

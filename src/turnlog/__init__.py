@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         FaultKind,
         InvalidOptionsError,
         LineFault,
+        NoSuchRun,
         SnapshotTruncated,
         SourceChanged,
         SourceCorrupt,
@@ -46,6 +47,15 @@ if TYPE_CHECKING:
     from .ledger.overview import Overview, overview
     from .ledger.scan import FileScan, scan_file, scan_files
     from .ledger.tree import SessionTree, session_tree
+    from .live.answer import Answer, answer
+    from .live.capture import Capture
+    from .live.process import ProgramNotStarted
+    from .live.rpc import PiRpc
+    from .live.rpc_errors import RpcClosed, RpcDied, RpcError, RpcProtocolError, RpcRefused, RpcTimeout
+    from .live.rpc_records import UiRequest
+    from .live.run import AsyncRun, Ran, Running, arun, run
+    from .live.spool import BytesLost
+    from .live.streams import PiStream
     from .model import (
         EVENTS,
         BranchSummary,
@@ -77,13 +87,15 @@ if TYPE_CHECKING:
     from .schemas import schema
     from .titles import read_titles
     from .tokens import Additive, Counts, Semantics
+    from .views.live import Live, RunView
     from .views.tree import Tree, tree
+    from .views.verdict import Verdict, verdict
     from .walker import WalkedLine, walk
 
 _ROOMS: dict[str, str] = {
     "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
     "discover": "Discovery Roots SessionFile find_sessions roots_from_env roots_from_home",
-    "errors": """FaultError FaultKind InvalidOptionsError LineFault SnapshotTruncated SourceChanged SourceCorrupt SourceError
+    "errors": """FaultError FaultKind InvalidOptionsError LineFault NoSuchRun SnapshotTruncated SourceChanged SourceCorrupt SourceError
         SourceTooLarge SourceUnreadable TurnlogError UnknownFormatError""",
     "formats": "FORMATS",
     "formats.base": "Format",
@@ -96,6 +108,15 @@ _ROOMS: dict[str, str] = {
     "ledger.overview": "Overview overview",
     "ledger.scan": "FileScan scan_file scan_files",
     "ledger.tree": "SessionTree session_tree",
+    "live.answer": "Answer answer",
+    "live.capture": "Capture",
+    "live.process": "ProgramNotStarted",
+    "live.rpc": "PiRpc",
+    "live.rpc_errors": "RpcClosed RpcDied RpcError RpcProtocolError RpcRefused RpcTimeout",
+    "live.rpc_records": "UiRequest",
+    "live.run": "AsyncRun Ran Running arun run",
+    "live.spool": "BytesLost",
+    "live.streams": "PiStream",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
         Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
     "parser": "Parser",
@@ -105,6 +126,8 @@ _ROOMS: dict[str, str] = {
     "titles": "read_titles",
     "tokens": "Additive Counts Semantics",
     "views.tree": "Tree tree",
+    "views.live": "Live RunView",
+    "views.verdict": "Verdict verdict",
     "walker": "WalkedLine walk",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
@@ -113,9 +136,13 @@ __all__ = [
     "EVENTS",
     "FORMATS",
     "Additive",
+    "Answer",
     "AsyncReader",
+    "AsyncRun",
     "BranchSummary",
     "ByteCounts",
+    "BytesLost",
+    "Capture",
     "Compaction",
     "ContextEdit",
     "Counts",
@@ -134,13 +161,19 @@ __all__ = [
     "Label",
     "Ledger",
     "LineFault",
+    "Live",
     "Message",
     "Meta",
     "ModelChange",
+    "NoSuchRun",
     "Overview",
     "Parser",
+    "PiRpc",
+    "PiStream",
     "Place",
+    "ProgramNotStarted",
     "Prompt",
+    "Ran",
     "RawRecord",
     "ReadOptions",
     "ReadStatus",
@@ -148,6 +181,14 @@ __all__ = [
     "Reader",
     "Record",
     "Roots",
+    "RpcClosed",
+    "RpcDied",
+    "RpcError",
+    "RpcProtocolError",
+    "RpcRefused",
+    "RpcTimeout",
+    "RunView",
+    "Running",
     "Semantics",
     "SessionContext",
     "SessionEntry",
@@ -168,12 +209,16 @@ __all__ = [
     "Tree",
     "Turn",
     "TurnlogError",
+    "UiRequest",
     "UnknownFormatError",
     "Usage",
+    "Verdict",
     "WalkedLine",
     "__version__",
+    "answer",
     "aread",
     "aread_from",
+    "arun",
     "clean",
     "find_sessions",
     "history_files",
@@ -187,6 +232,7 @@ __all__ = [
     "read_titles",
     "roots_from_env",
     "roots_from_home",
+    "run",
     "scan_file",
     "scan_files",
     "schema",
@@ -194,6 +240,7 @@ __all__ = [
     "session_tree",
     "survey",
     "tree",
+    "verdict",
     "walk",
 ]
 

@@ -2,7 +2,8 @@
 
 Each command lives in a module of its own that is imported only when it is asked for, so `--version` and `--help` start
 fast. Exit codes: 0 ok, 1 nothing matched, 2 wrong usage, 3 damaged or partial (`check` and `walk` always, others with
-`--strict`), 4 nothing at all could be read.
+`--strict`; `answer` and `run`: not to be trusted), 4 nothing at all could be read, 127 the program of `run` cannot be
+started.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "walk": ("walk", "What an agent's documented reader program prints of a session file."),
     "history": ("history", "Prompts typed into the agents, from their history files."),
     "titles": ("titles", "Session titles from the agents' own indexes."),
+    "answer": ("answer", "The final answer of a run from what the agent printed, and whether to trust it."),
+    "run": ("run", "An agent's program run to its end: its output kept, its answer judged."),
     "demo": ("demo", "Every view over a small home made of synthetic sessions."),
 }
 """Every command: the module that holds it (its `command`) and the line it has in the help."""

@@ -57,13 +57,15 @@ class Session:
     asides, and mendings by name.
     """
 
-    __slots__ = ("notes", "options", "place", "strict")
+    __slots__ = ("notes", "options", "place", "quiet", "strict")
 
     def __init__(self, place: Place, options: ReadOptions) -> None:
         self.place = place
         self.options = options
         self.strict = not options.repair
         self.notes: list[Problem | Aside | str] = []
+        # Of a stream: only how its runs stand is wanted. Events that do not matter for that may be left out, or bare.
+        self.quiet = False
 
     def read(self, record: Any, line: int, start: int, end: int, recovered: bool = False) -> list[Event] | Aside | None:
         """The events of one typed record."""
@@ -364,3 +366,27 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     recognise: Callable[[bytes], bool] | None = None
     walk: Callable[[bool], Walk] | None = None
     context: ContextRule = NO_CONTEXT
+
+
+def stream_format(
+    *,
+    name: str,
+    title: str,
+    schema: Schema[Any],
+    session: Callable[[Place, ReadOptions], Session],
+    is_record: Callable[[dict[str, Any]], bool],
+    sniff: Callable[[dict[str, Any]], bool],
+    types: dict[str, tuple[str, ...]],
+    ignored: dict[str, Ignored],
+) -> Format:
+    """The format of what an agent prints while it runs, as a pipe or a captured log holds it: read like a session, kept
+    nowhere by the agent, and no work of its own (the session file has it too). `types` may name the kinds of
+    `turnlog.stream` beside those of the model."""
+    return Format(
+        name=name, title=title, schema=schema, session=session, is_record=is_record, sniff=sniff, types=types,
+        ignored=ignored, root=Root(), fold=_no_work,
+    )  # fmt: skip
+
+
+def _no_work(place: Place, items: Iterable[Item]) -> FileWork:  # noqa: ARG001  what a fold is given
+    return FileWork(place.name, "")
