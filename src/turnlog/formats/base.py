@@ -282,7 +282,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     stand. fold(place, items): the work one file says was done. reconcile(files): with the work of all files of this agent
     at hand, moves what proves to be copied from another file to `left`. tree: how its records point at each other, None
     where they form no tree. transaction: how an append is framed that may stay uncommitted. recognise(line): a file whose
-    first whole line is this one is a session at all; None where every file of a fitting name is.
+    first whole line is this one is a session at all; None where every file of a fitting name is. provider: whose prices
+    hold for a call that names no provider; None where every call names its own.
     """
 
     name: str
@@ -303,3 +304,4 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     tree: TreeRule | None = None
     transaction: TransactionRule | None = None
     recognise: Callable[[bytes], bool] | None = None
+    provider: str | None = None

@@ -1,0 +1,125 @@
+"""The price table in the user's cache folder: read in milliseconds, made anew whenever it is not what it should be.
+
+One file for each version of genai-prices and of our layout, with a checksum. It is written under another name and
+renamed, so several processes at once see a whole one; a cache folder that cannot be written costs only time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from .table import LAYOUT, Table
+
+_MAGIC = b"turnlog prices\0"
+LIBRARY = "genai-prices"
+
+
+def cache_folder() -> Path:
+    """Where tables are kept; the folder need not be there."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("turnlog", appauthor=False))
+
+
+def load_table(folder: Path | None = None) -> Table:
+    """The prices last updated, else those the installed genai-prices came with. Uses no network; never raises for what
+    the cache folder holds. Without the library the table is empty and every model is unpriced."""
+    version = _installed()
+    if version is None:
+        return Table(LAYOUT, "(not installed)", None, [])
+    folder = cache_folder() if folder is None else folder
+    for updated in (True, False):
+        table = _read(_path(folder, version, updated=updated), version)
+        if table is not None:
+            return table
+    from .derive import derived
+
+    table = derived()
+    _write(_path(folder, version, updated=False), table)
+    return table
+
+
+def update_table(folder: Path | None = None, url: str | None = None) -> Table:
+    """Fetch today's prices with genai-prices' own updater and keep them: the only use of the network. Raises OSError
+    where they cannot be kept, and what the updater raises."""
+    from .derive import fetch
+
+    table = fetch(url)
+    folder = cache_folder() if folder is None else folder
+    if not _write(_path(folder, table.library, updated=True), table):
+        raise OSError(f"{folder}: expected a folder that can be written to, found none")
+    return table
+
+
+def _path(folder: Path, version: str, *, updated: bool) -> Path:
+    return folder / f"prices-{LAYOUT}-{version}{'-updated' if updated else ''}.bin"
+
+
+def _installed() -> str | None:
+    """The version of genai-prices, without importing it: the name of the folder with its facts stands beside it."""
+    from importlib.util import find_spec
+
+    spec = find_spec("genai_prices")
+    if spec is None or spec.origin is None:
+        return None
+    beside = Path(spec.origin).parent.parent
+    with contextlib.suppress(OSError):
+        names = [
+            name for name in os.listdir(beside) if name.startswith("genai_prices-") and name.endswith(".dist-info")
+        ]
+        if len(names) == 1:
+            return names[0][len("genai_prices-") : -len(".dist-info")]
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(LIBRARY)
+    except PackageNotFoundError:
+        return None
+
+
+def _read(path: Path, version: str) -> Table | None:
+    """The table in that file; None if there is none, or it is not ours, not whole or of another version."""
+    try:
+        # A pipe or device under that name must not keep us waiting.
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode) or (hasattr(os, "getuid") and about.st_uid != os.getuid()):
+                return None
+            data = file.read()
+    except OSError:
+        return None
+    head = len(_MAGIC) + 4
+    body = memoryview(data)[head:]
+    if data[: len(_MAGIC)] != _MAGIC or zlib.crc32(body).to_bytes(4, "big") != data[len(_MAGIC) : head]:
+        return None
+    try:
+        table = msgspec.msgpack.decode(body, type=Table)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return table if table.layout == LAYOUT and table.library == version else None
+
+
+def _write(path: Path, table: Table) -> bool:
+    """Put the table there whole, for this user alone. False where that cannot be done."""
+    body = msgspec.msgpack.encode(table)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".prices-", suffix=".tmp")  # made with 0600
+    except OSError:
+        return False
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_MAGIC + zlib.crc32(body).to_bytes(4, "big") + body)
+        os.replace(name, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        return False
+    return True
