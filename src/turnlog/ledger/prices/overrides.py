@@ -27,7 +27,8 @@ from typing import Any
 import msgspec
 
 from ...errors import InvalidOptionsError
-from .table import Dated, Model, Offer, When
+from .offer import Offer
+from .table import Dated, Model, When
 
 NAMES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 _MOST = Decimal(10) ** 9
