@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from .schemas import schema
     from .titles import read_titles
     from .tokens import Additive, Counts, Semantics
+    from .walker import WalkedLine, walk
 
 _ROOMS: dict[str, str] = {
     "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
@@ -98,6 +99,7 @@ _ROOMS: dict[str, str] = {
     "schemas": "schema",
     "titles": "read_titles",
     "tokens": "Additive Counts Semantics",
+    "walker": "WalkedLine walk",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
@@ -159,6 +161,7 @@ __all__ = [
     "TurnlogError",
     "UnknownFormatError",
     "Usage",
+    "WalkedLine",
     "__version__",
     "aread",
     "aread_from",
@@ -179,6 +182,7 @@ __all__ = [
     "scan_files",
     "schema",
     "survey",
+    "walk",
 ]
 
 
