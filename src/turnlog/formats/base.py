@@ -320,10 +320,9 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     stand. fold(place, items): the work one file says was done. reconcile(files): with the work of all files of this agent
     at hand, moves what proves to be copied from another file to `left`. tree: how its records point at each other, None
     where they form no tree. transaction: how an append is framed that may stay uncommitted. recognise(line): a file whose
-    first whole line is this one is a session at all; None where every file of a fitting name is. provider: whose prices
-    hold for a call that names no provider; None where every call names its own.
-    first whole line is this one is a session at all; None where every file of a fitting name is. walk(plain): the reader program
-    that the agent's documentation has, None where it has none; plain: its text mended where the program's own says nothing.
+    first whole line is this one is a session at all; None where every file of a fitting name is. walk(plain): the reader
+    program that the agent's documentation has, None where it has none; plain: its text mended where the program's own says
+    nothing. provider: whose prices hold for a call that names no provider; None where every call names its own.
     """
 
     name: str

@@ -93,6 +93,7 @@ class Pricer:
                 provider=event.provider,
                 home=home_of(agent),
                 tier=event.service_tier,
+                fast=event.speed == "fast",
                 write_1h=counts.cache_write_1h,
                 write_5m=counts.cache_write_5m,
                 searches=(event.server_tools or {}).get("web_search_requests", 0),
