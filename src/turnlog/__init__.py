@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from .ledger.identity import Ledger, merge
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
+    from .ledger.prices import Cost, CostSum, Pricer
+    from .ledger.prices.listing import PriceList, price_list
+    from .ledger.prices.overrides import read_overrides
+    from .ledger.prices.store import load_table, update_prices
     from .ledger.scan import FileScan, scan_file, scan_files
     from .model import (
         EVENTS,
@@ -90,6 +94,10 @@ _ROOMS: dict[str, str] = {
     "ledger.identity": "Ledger merge",
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
+    "ledger.prices": "Cost CostSum Pricer",
+    "ledger.prices.listing": "PriceList price_list",
+    "ledger.prices.overrides": "read_overrides",
+    "ledger.prices.store": "load_table update_prices",
     "ledger.scan": "FileScan scan_file scan_files",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
         Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
@@ -104,19 +112,21 @@ _ROOMS: dict[str, str] = {
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 __all__ = [
-    "EVENTS",
-    "FORMATS",
     "Additive",
     "AsyncReader",
     "BranchSummary",
     "ByteCounts",
     "Compaction",
     "ContextEdit",
+    "Cost",
+    "CostSum",
     "Counts",
     "Custom",
     "CustomMessage",
     "Discovery",
+    "EVENTS",
     "Event",
+    "FORMATS",
     "FaultError",
     "FaultKind",
     "FileScan",
@@ -134,6 +144,8 @@ __all__ = [
     "Overview",
     "Parser",
     "Place",
+    "PriceList",
+    "Pricer",
     "Prompt",
     "RawRecord",
     "ReadOptions",
@@ -168,12 +180,15 @@ __all__ = [
     "clean",
     "find_sessions",
     "history_files",
+    "load_table",
     "merge",
     "messages",
     "overview",
+    "price_list",
     "read",
     "read_from",
     "read_history",
+    "read_overrides",
     "read_raw",
     "read_titles",
     "roots_from_env",
@@ -182,6 +197,7 @@ __all__ = [
     "scan_files",
     "schema",
     "survey",
+    "update_prices",
     "walk",
 ]
 

@@ -73,7 +73,7 @@ class Offer(msgspec.Struct):
             )
         found = self.rates.get((chosen, extra))
         if found is None:
-            found = self.rates[chosen, extra] = self._resolved(chosen, extra)
+            found = self.rates[chosen, extra] = self.rates_of(chosen, extra)
             if not context and all(dated.when is None for dated in prices):
                 self.always = found
         return found
@@ -94,7 +94,8 @@ class Offer(msgspec.Struct):
             return now >= when.begin or now < when.end
         return when.begin <= now < when.end
 
-    def _resolved(self, chosen: int, extra: tuple[int, ...]) -> Rates:
+    def rates_of(self, chosen: int, extra: tuple[int, ...] = ()) -> Rates:
+        """The prices of that place in the model's list, with those variants. chosen -1: before any holds."""
         early = chosen < 0
         standard = self.model.prices[max(chosen, 0)] if self.model.prices else Dated({})
         prices = dict(standard.prices)
