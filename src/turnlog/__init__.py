@@ -112,6 +112,8 @@ _ROOMS: dict[str, str] = {
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 __all__ = [
+    "EVENTS",
+    "FORMATS",
     "Additive",
     "AsyncReader",
     "BranchSummary",
@@ -124,9 +126,7 @@ __all__ = [
     "Custom",
     "CustomMessage",
     "Discovery",
-    "EVENTS",
     "Event",
-    "FORMATS",
     "FaultError",
     "FaultKind",
     "FileScan",

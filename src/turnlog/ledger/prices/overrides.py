@@ -86,7 +86,7 @@ def read_overrides(file: Path | None = None) -> Overrides:
 def _offer(path: Path, name: str, about: Any) -> Offer:
     key = f'models."{name}"'
     entries = about if isinstance(about, list) and about else [about]
-    dated = [_dated(path, f"{key}[{n}]" if isinstance(about, list) else key, one) for n, one in enumerate(entries)]
+    dated = [_dated(path, f"{key}[{n}]" if entries is about else key, one) for n, one in enumerate(entries)]
     # The last that holds counts: those without a day first, then by day.
     dated.sort(key=lambda entry: "" if entry.when is None else entry.when.day or "")
     return Offer("", Model(name, ["equals", name], dated), own=True, strict=True)

@@ -122,7 +122,7 @@ def _read(path: Path, version: str) -> Table | None:
 
 def _write(path: Path, table: Table) -> bool:
     """Put the table there whole, for this user alone. False where that cannot be done."""
-    body = msgspec.msgpack.encode(table)
+    data = _sealed(msgspec.msgpack.encode(table))
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".prices-", suffix=".tmp")  # made with 0600
@@ -130,10 +130,15 @@ def _write(path: Path, table: Table) -> bool:
         return False
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(_MAGIC + zlib.crc32(body).to_bytes(4, "big") + body)
+            file.write(data)
         os.replace(name, path)
     except OSError:
         with contextlib.suppress(OSError):
             os.unlink(name)
         return False
     return True
+
+
+def _sealed(body: bytes) -> bytes:
+    """The body as it stands in a file: behind our mark and its checksum."""
+    return _MAGIC + zlib.crc32(body).to_bytes(4, "big") + body
