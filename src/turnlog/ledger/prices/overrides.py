@@ -18,7 +18,6 @@ output = 4
 
 from __future__ import annotations
 
-import tomllib
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -70,6 +69,8 @@ def read_overrides(file: Path | None = None) -> Overrides:
         raise InvalidOptionsError(f"{path}: expected a readable file, found: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InvalidOptionsError(f"{path}: expected TOML in UTF-8, found other bytes") from None
+    import tomllib
+
     try:
         value = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError, ArithmeticError) as error:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from ...formats import FORMATS
-from ...model import Usage
-from ...work import Sample
 from .choose import Chooser
 from .cost import Call, Cost
 from .offer import PARTS, Line, Offer, Rates, Undated
 from .overrides import Overrides, read_overrides
 from .store import load_table
 from .table import Table
+
+if TYPE_CHECKING:  # a caller that prices what it counted before loads no format
+    from ...model import Usage
+    from ...work import Sample
 
 Mode = Literal["auto", "calculate", "display"]
 """auto: the cost the agent stored, else by the tokens. calculate: always by the tokens. display: only what was stored."""
@@ -176,8 +178,11 @@ class Pricer:
         return said + _told(call, rates) + note
 
 
+@cache
 def home_of(agent: str) -> str | None:
     """The provider whose prices hold where the agent names none."""
+    from ...formats import FORMATS
+
     format = FORMATS.get(agent)
     return None if format is None else format.provider
 
