@@ -318,7 +318,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     types: every native type by label ("user", "event_msg:token_count", "content:text") to the kinds of event it is
     projected to. ignored: the labels left out, each with its reason. document: where the records of a whole JSON document
     stand. fold(place, items): the work one file says was done. reconcile(files): with the work of all files of this agent
-    at hand, moves what proves to be copied from another file to `left`. tree: how its records point at each other, None
+    at hand, moves what proves to be copied from another file to `left`. hints: the type of `FileWork.hints`. tree: how its records point at each other, None
     where they form no tree. transaction: how an append is framed that may stay uncommitted. recognise(line): a file whose
     first whole line is this one is a session at all; None where every file of a fitting name is. walk(plain): the reader
     program that the agent's documentation has, None where it has none; plain: its text mended where the program's own says
@@ -336,6 +336,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     ignored: dict[str, Ignored]
     fold: Callable[[Place, Iterable[Item]], FileWork]
     reconcile: Callable[[list[FileWork]], None] | None = None
+    hints: Any = None
     history: HistoryRule | None = None
     titles: TitleRule | None = None
     document: Callable[[bytes], list[tuple[int, int]] | None] | None = None

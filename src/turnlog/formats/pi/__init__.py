@@ -8,7 +8,7 @@ from ...jsontext import TextError, decode
 from ..base import Format, Root, TreeRule, Walk
 from .copies import reconcile
 from .entries import SCHEMA
-from .fold import fold
+from .fold import Lineage, fold
 from .session import PiSession
 from .types import ENTRY_TYPES, IGNORED, TYPES
 
@@ -54,6 +54,7 @@ PI = Format(
     recognise=_recognise,
     fold=fold,
     reconcile=reconcile,
+    hints=Lineage,
     types=TYPES,
     ignored=IGNORED,
     tree=TreeRule(id="id"),
