@@ -152,6 +152,17 @@ def test_a_kept_table_that_is_not_one_is_made_anew(small, spoiling):
         assert len(small) == 2, "and kept"
 
 
+def test_a_kept_price_that_was_changed_is_not_believed():
+    path = stored().file
+    data = path.read_bytes()
+    assert b"0.125" in data
+    path.write_bytes(data.replace(b"0.125", b"0.126", 1))  # as good a table as any, but for its checksum
+
+    load_table()
+
+    assert path.read_bytes() == data
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners here")
 def test_a_table_of_another_user_is_not_believed(small, monkeypatch):
     stored()
