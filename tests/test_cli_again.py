@@ -14,7 +14,7 @@ import pytest
 
 import turnlog
 from commands import apart, environment
-from turnlog.ledger.marks import cache_folder
+from turnlog.ledger.folders import cache_folder
 
 DEMO = Path(turnlog.__file__).parent / "demo_home"
 

@@ -103,11 +103,12 @@ def test_a_wrong_output_does_not_pass():
         ["show", str(CLAUDE)],
         ["context", str(CLAUDE)],
         ["answer", str(RUN)],
+        ["prices", "list", "gpt-5.5", "x"],
     ],
     ids=" ".join,
 )
 def test_what_a_command_prints_keeps_its_schema(command, tmp_path):
-    where = [] if command[0] in {"demo", "show", "context", "answer"} else ["--home", DEMO]
+    where = [] if command[0] in {"demo", "show", "context", "answer", "prices"} else ["--home", DEMO]
     told = as_json(*command, *where, code=None)
     holds(told["schema"], told)
     assert told["schema"] == f"turnlog.{command[0]}/1"

@@ -19,6 +19,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
     from turnlog.ledger import beside, check, context, demo, overview, sessions, shown, tree
+    from turnlog.ledger.prices import listing
     from turnlog.live import answer, run
     from turnlog.render import events, walk
 
@@ -34,6 +35,7 @@ def outputs() -> dict[str, Any]:
         beside.TITLES: beside.TitleList,
         answer.SCHEMA: answer.Answer,
         run.SCHEMA: run.Ran,
+        listing.SCHEMA: listing.PriceList,
         events.SCHEMA: list(events.row_types().values()),
         walk.SCHEMA: walk.row_types(),
     }

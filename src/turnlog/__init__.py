@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from .ledger.identity import Ledger, merge
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
+    from .ledger.prices import Cost, CostSum, Pricer
+    from .ledger.prices.listing import PriceList, price_list
+    from .ledger.prices.overrides import read_overrides
+    from .ledger.prices.store import load_table, update_prices
     from .ledger.scan import FileScan, scan_file, scan_files
     from .ledger.tree import SessionTree, session_tree
     from .live.answer import Answer, answer
@@ -106,6 +110,10 @@ _ROOMS: dict[str, str] = {
     "ledger.identity": "Ledger merge",
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
+    "ledger.prices": "Cost CostSum Pricer",
+    "ledger.prices.listing": "PriceList price_list",
+    "ledger.prices.overrides": "read_overrides",
+    "ledger.prices.store": "load_table update_prices",
     "ledger.scan": "FileScan scan_file scan_files",
     "ledger.tree": "SessionTree session_tree",
     "live.answer": "Answer answer",
@@ -145,6 +153,8 @@ __all__ = [
     "Capture",
     "Compaction",
     "ContextEdit",
+    "Cost",
+    "CostSum",
     "Counts",
     "Custom",
     "CustomMessage",
@@ -171,6 +181,8 @@ __all__ = [
     "PiRpc",
     "PiStream",
     "Place",
+    "PriceList",
+    "Pricer",
     "ProgramNotStarted",
     "Prompt",
     "Ran",
@@ -222,12 +234,15 @@ __all__ = [
     "clean",
     "find_sessions",
     "history_files",
+    "load_table",
     "merge",
     "messages",
     "overview",
+    "price_list",
     "read",
     "read_from",
     "read_history",
+    "read_overrides",
     "read_raw",
     "read_titles",
     "roots_from_env",
@@ -240,6 +255,7 @@ __all__ = [
     "session_tree",
     "survey",
     "tree",
+    "update_prices",
     "verdict",
     "walk",
 ]

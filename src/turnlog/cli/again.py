@@ -17,7 +17,8 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from ..ledger.marks import cache_folder, made_by, mark_of, private_folder
+from ..ledger.folders import cache_folder, private_folder
+from ..ledger.marks import made_by, mark_of
 
 COMMANDS = frozenset(("overview", "usage"))
 """Commands whose answers may stand. Without a command, turnlog is `overview`."""

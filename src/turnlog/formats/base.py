@@ -341,7 +341,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     uncommitted. based: how a file goes on from within another one. recognise(line): a file whose first whole line is this
     one is a session at all; None where every file of a fitting name is. walk(plain): the reader program that the agent's
     documentation has, None where it has none; plain: its text mended where the program's own says nothing. context: how
-    the agent makes what its model is shown.
+    the agent makes what its model is shown. provider: whose prices hold for a call that names no provider; None where
+    every call names its own.
     """
 
     name: str
@@ -364,6 +365,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     transaction: TransactionRule | None = None
     based: BaseRule | None = None
     recognise: Callable[[bytes], bool] | None = None
+    provider: str | None = None
     walk: Callable[[bool], Walk] | None = None
     context: ContextRule = NO_CONTEXT
 

@@ -15,7 +15,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from .marks import cache_folder, made_by, private_folder
+from .folders import cache_folder, private_folder
+from .marks import made_by
 
 if sys.version_info >= (3, 14):
     from compression.zstd import ZstdError, compress, decompress

@@ -40,6 +40,7 @@ def _sniff(value: dict[str, Any]) -> bool:
 CLAUDE = Format(
     name="claude",
     title="Claude Code",
+    provider="anthropic",
     schema=SCHEMA,
     session=ClaudeSession,
     is_record=_is_record,

@@ -45,6 +45,7 @@ _SCANS = tuple(
 CODEX = Format(
     name="codex",
     title="Codex",
+    provider="openai",
     schema=SCHEMA,
     session=CodexSession,
     is_record=_is_record,
