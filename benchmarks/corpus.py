@@ -142,7 +142,60 @@ def pi(w: Writer) -> list[dict[str, object]]:
     return rows
 
 
-MAKERS = {"claude": claude, "codex": codex, "pi": pi}
+def stream(w: Writer) -> list[dict[str, object]]:
+    """One run of Pi as it prints it: an answer with a call in pieces, its partial results, an answer; then it settles."""
+    cost = {"input": 0.01, "output": 0.02, "cacheRead": 0.001, "cacheWrite": 0.0, "total": 0.031}
+    usage = {"input": 90, "output": 700, "cacheRead": 40_000, "cacheWrite": 0, "totalTokens": 40_790, "cost": cost}
+    call = {"type": "toolCall", "id": "toolu_" + w.id(), "name": "bash", "arguments": {"command": w.text(60)}}
+    rows: list[dict[str, object]] = [{"type": "agent_start"}]
+    messages: list[dict[str, object]] = []
+
+    def whole(message: dict[str, object]) -> None:
+        messages.append({**message, "timestamp": w.clock})
+        rows.append({"type": "message_end", "message": messages[-1]})
+
+    def update(kind: str, place: int, **more: object) -> None:
+        event = {"type": kind, "contentIndex": place, **more}
+        rows.append({"type": "message_update", "usage": usage, "assistantMessageEvent": event})
+
+    def answer(stop: str, *blocks: tuple[str, str, dict[str, object]]) -> None:
+        said = {"role": "assistant", "api": "anthropic-messages", "provider": "anthropic", "usage": usage}
+        said |= {"model": "claude-sonnet-4-5", "content": [block for _, _, block in blocks], "stopReason": stop}
+        rows.append({"type": "turn_start"})
+        rows.append({"type": "message_start", "message": {**said, "content": [], "stopReason": "pending"}})
+        for place, (part, text, block) in enumerate(blocks):
+            update(f"{part}_start", place)
+            at = 0
+            while at < len(text):
+                size = w.rng.randrange(2, 24)
+                update(f"{part}_delta", place, delta=text[at : at + size])
+                at += size
+            end: dict[str, object] = {"toolCall": block} if part == "toolcall" else {"content": text}
+            update(f"{part}_end", place, **end)
+        whole(said)
+
+    prompt, thought, last = w.text(200), w.text(600), w.text(1500)
+    rows.append({"type": "message_start", "message": {"role": "user", "content": [{"type": "text", "text": prompt}]}})
+    whole({"role": "user", "content": [{"type": "text", "text": prompt}]})
+    answer(
+        "toolUse",
+        ("thinking", thought, {"type": "thinking", "thinking": thought}),
+        ("toolcall", json.dumps(call["arguments"]), call),
+    )
+    tool = {"toolCallId": call["id"], "toolName": "bash", "args": call["arguments"]}
+    output = w.text(w.long())
+    rows.append({"type": "tool_execution_start", **tool})
+    shown = [{"type": "text", "text": output[: len(output) * n // 4]} for n in range(1, 5)]
+    rows += [{"type": "tool_execution_update", **tool, "partialResult": {"content": [part]}} for part in shown]
+    content = [{"type": "text", "text": output}]
+    rows.append({"type": "tool_execution_end", **tool, "result": {"content": content}, "isError": False})
+    whole({"role": "toolResult", "toolCallId": call["id"], "toolName": "bash", "content": content, "isError": False})
+    answer("stop", ("text", last, {"type": "text", "text": last}))
+    rows.append({"type": "turn_end", "message": messages[-1], "toolResults": []})
+    return [*rows, {"type": "agent_end", "messages": messages, "willRetry": False}, {"type": "agent_settled"}]
+
+
+MAKERS = {"stream": stream, "claude": claude, "codex": codex, "pi": pi}
 
 
 def write(path: Path, agent: str, size: int, *, wide: bool, seed: int = 1) -> Path:
@@ -154,7 +207,7 @@ def write(path: Path, agent: str, size: int, *, wide: bool, seed: int = 1) -> Pa
             meta = {"id": w.id(), "timestamp": w.now(), "cwd": "/home/dev/kestrel", "originator": "codex_exec"}
             head: dict[str, object] = {"timestamp": w.now(), "type": "session_meta", "payload": meta}
             file.write(json.dumps(head).encode() + b"\n")
-        elif agent == "pi":
+        elif agent in ("pi", "stream"):
             header = {"type": "session", "version": 3, "id": w.id(), "timestamp": w.now(), "cwd": "/home/dev/kestrel"}
             file.write(json.dumps(header).encode() + b"\n")
         while file.tell() < size:

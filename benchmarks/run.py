@@ -1,6 +1,6 @@
 """The benchmarks: ratios in one process. See README.md here; run by `make bench`.
 
-python benchmarks/run.py [--mib 120] [--rounds 5] [--only read,memory,overview,start] [--json FILE]
+python benchmarks/run.py [--mib 120] [--rounds 5] [--only read,memory,stream,overview,start] [--json FILE]
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import orjson
 
 import corpus
 from turnlog.contract import COMMAND_RECORD_BYTES, ReadOptions
+from turnlog.live.answer import answer
 from turnlog.reader import read
 
 SHARED = Path(os.environ.get("TURNLOG_SHARED") or Path(__file__).resolve().parents[2] / "shared")
@@ -174,6 +175,37 @@ def bench_memory(work: Path) -> list[dict[str, object]]:
     return rows
 
 
+STREAM = """
+import resource, sys
+from turnlog.live.answer import answer
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+assert answer(sys.argv[1]).ok
+small = peak()
+assert answer(sys.argv[2]).ok
+print(peak() - small)
+"""
+
+
+def bench_stream(work: Path, rounds: int) -> list[dict[str, object]]:
+    """A captured stream of 200 MB reduced to its answer, against a bare loop over it; and what memory that takes."""
+    small = corpus.write(work / "stream-10.jsonl", "stream", 10_000_000, wide=True)
+    large = corpus.write(work / "stream-200.jsonl", "stream", 200_000_000, wide=True)
+
+    def reduced() -> None:
+        assert answer(large).ok
+
+    one, two = best(rounds, bare(large), reduced)
+    size = large.stat().st_size
+    command = [sys.executable, "-c", STREAM, str(small), str(large)]
+    grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    row: dict[str, object] = {
+        "bench": "stream", "mb": round(size / 1e6), "orjson_mb_s": round(size / one / 1e6),
+        "turnlog_mb_s": round(size / two / 1e6), "speed": round(one / two, 2), "bar": 0.6, "grown_mib": grown,
+    }  # fmt: skip
+    show(row)
+    return [row]
+
+
 def raw_scan(home: Path) -> Callable[[], int]:
     """Every file read whole, newlines counted."""
     files = [path for path in home.rglob("*.jsonl*") if path.is_file()]
@@ -234,7 +266,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--mib", type=int, default=120)
     options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--only", default="read,memory,overview,start")
+    options.add_argument("--only", default="read,memory,stream,overview,start")
     options.add_argument("--json", type=Path)
     asked = options.parse_args()
     wanted = asked.only.split(",")
@@ -247,6 +279,8 @@ def main() -> None:
             rows += bench_read(work, home, asked.rounds, asked.mib)
         if "memory" in wanted:
             rows += bench_memory(work)
+        if "stream" in wanted:
+            rows += bench_stream(work, asked.rounds)
         if "overview" in wanted:
             rows += bench_overview(home, asked.rounds)
         if "start" in wanted:

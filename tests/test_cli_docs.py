@@ -67,7 +67,15 @@ def test_the_tables_are_those_of_the_commands():
 
 
 def test_every_exit_code_has_a_line():
-    codes = {group.NOTHING_MATCHED, group.WRONG_USAGE, group.PARTIAL, group.NOTHING_READ, group.INTERRUPTED, 0}
+    codes = {
+        group.NOTHING_MATCHED,
+        group.WRONG_USAGE,
+        group.PARTIAL,
+        group.NOTHING_READ,
+        group.NOT_STARTED,
+        group.INTERRUPTED,
+        0,
+    }
 
     assert {int(code) for code in re.findall(r"^\| (\d+) \| \S", TEXT, re.MULTILINE)} == codes
 
@@ -85,6 +93,7 @@ def test_the_examples_run(example, tmp_path):
     home = tmp_path / "home"
     shutil.copytree(DEMO, home)
     shutil.copy(CLAUDE, tmp_path / "session.jsonl")
+    shutil.copy(ROOT / "tests" / "fixtures" / "streams" / "pi-answered.jsonl", tmp_path / "run.jsonl")
     found = re.fullmatch(r"turnlog\b(.*?)\s*(?:# exit (\d))?", example)
     assert found, example
     script = f'"{sys.executable}" -m turnlog{found[1]}'

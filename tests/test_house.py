@@ -26,6 +26,9 @@ OPTION = re.compile(r"codex[-_]usage|CodexUsage", re.IGNORECASE)
 # The files that may name an agent all the same, with the reason.
 MAY_NAME_AGENTS: dict[str, str] = {
     "__init__.py": "the public names hold the typed entries that one agent's own library has",
+    "live/rpc.py": "a room of live/, which drives agents: the client of one agent's own protocol",
+    "live/rpc_events.py": "the same: its events are read by that agent's stream",
+    "live/streams.py": "a room of live/, which follows agents at work: streams by the name of who prints them",
 }
 
 NETWORK_MODULES = {
@@ -211,7 +214,11 @@ def test_a_local_socket_is_allowed_in_the_test_run():
         assert second.recv(1) == b"x"
 
 
-@pytest.mark.parametrize("command", [["overview"], ["list"], ["demo"], ["check"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [["overview"], ["list"], ["demo"], ["check"], ["prices"], ["prices", "list", "gpt-5.5"]],
+    ids=" ".join,
+)
 def test_a_command_opens_no_socket(command, tmp_path):
     """The same guard in a process of its own, with the command's whole life under it."""
     watched = (

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import subprocess
 import sys
 
@@ -21,6 +22,7 @@ from turnlog.roots import roots_from_home
 from turnlog.schemas import names, schema
 
 FIXTURES = ROOT / "tests" / "fixtures"
+RUN = FIXTURES / "streams" / "pi-answered.jsonl"
 
 
 def closed(part):
@@ -91,11 +93,22 @@ def test_a_wrong_output_does_not_pass():
 
 @pytest.mark.parametrize(
     "command",
-    [["overview"], ["list"], ["check"], ["history"], ["titles"], ["demo"], ["show", str(CLAUDE)]],
+    [
+        ["overview"],
+        ["list"],
+        ["check"],
+        ["history"],
+        ["titles"],
+        ["demo"],
+        ["show", str(CLAUDE)],
+        ["context", str(CLAUDE)],
+        ["answer", str(RUN)],
+        ["prices", "list", "gpt-5.5", "x"],
+    ],
     ids=" ".join,
 )
 def test_what_a_command_prints_keeps_its_schema(command, tmp_path):
-    where = [] if command[0] in {"demo", "show"} else ["--home", DEMO]
+    where = [] if command[0] in {"demo", "show", "context", "answer", "prices"} else ["--home", DEMO]
     told = as_json(*command, *where, code=None)
     holds(told["schema"], told)
     assert told["schema"] == f"turnlog.{command[0]}/1"
@@ -104,6 +117,23 @@ def test_what_a_command_prints_keeps_its_schema(command, tmp_path):
     if empty is not None and empty.stdout:
         told = json.loads(empty.stdout)
         holds(told["schema"], told)
+
+
+@pytest.mark.parametrize("beginning", [1, 2, 9, 10_000])
+def test_an_answer_not_to_be_trusted_keeps_its_schema_too(beginning):
+    data = b"".join(RUN.read_bytes().splitlines(keepends=True)[:beginning])
+
+    holds("turnlog.answer/1", json.loads(turnlog("answer", "--json", stdin=data).stdout))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the fake program uses signals and descriptors")
+@pytest.mark.parametrize("end", [["ok"], ["code", "3"], ["torn"], ["silent"]], ids=" ".join)
+def test_what_a_run_prints_keeps_its_schema(end, tmp_path):
+    program = [sys.executable, ROOT / "tests" / "fake_agent.py", *end]
+    told = json.loads(turnlog("run", "--json", "--log", tmp_path / "log", "--", *program).stdout)
+
+    holds("turnlog.run/1", told)
+    assert told["schema"] == "turnlog.run/1"
 
 
 def test_every_kind_of_row_has_its_schema():

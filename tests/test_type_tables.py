@@ -4,10 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from turnlog.formats import FORMATS
+from turnlog.formats import FORMATS, streams
 from turnlog.model import KINDS
+from turnlog.stream import WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
+TABLES = {**FORMATS, **{f"{format.name} stream": format for format in streams()}}
 
 
 def test_the_page_of_native_types_is_fresh():
@@ -17,18 +19,18 @@ def test_the_page_of_native_types_is_fresh():
 
 
 def test_a_type_is_projected_or_ignored_and_never_both():
-    both = {name: sorted(set(format.types) & set(format.ignored)) for name, format in FORMATS.items()}
+    both = {name: sorted(set(format.types) & set(format.ignored)) for name, format in TABLES.items()}
 
-    assert both == {name: [] for name in FORMATS}
+    assert both == {name: [] for name in TABLES}
 
 
 def test_types_are_projected_to_kinds_that_exist():
     strange = {
         (name, label, kind)
-        for name, format in FORMATS.items()
+        for name, format in TABLES.items()
         for label, kinds in format.types.items()
         for kind in kinds
-        if kind not in KINDS
+        if kind not in (KINDS | set(WORDS) if name.endswith(" stream") else KINDS)
     }
 
     assert strange == set()
@@ -36,10 +38,7 @@ def test_types_are_projected_to_kinds_that_exist():
 
 def test_every_ignored_type_has_a_reason_and_where_it_was_seen():
     bare = [
-        (name, label)
-        for name, f in FORMATS.items()
-        for label, why in f.ignored.items()
-        if not (why.reason and why.seen)
+        (name, label) for name, f in TABLES.items() for label, why in f.ignored.items() if not (why.reason and why.seen)
     ]
 
     assert bare == []

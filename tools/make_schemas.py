@@ -18,20 +18,24 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
-    from turnlog.ledger import beside, check, demo, overview, sessions, shown
+    from turnlog.ledger import beside, check, context, demo, overview, sessions, shown, tree
+    from turnlog.ledger.prices import listing
+    from turnlog.live import answer, run
     from turnlog.render import events, walk
 
     return {
         overview.SCHEMA: overview.Overview,
         sessions.SCHEMA: sessions.SessionList,
         shown.SCHEMA: shown.Show,
+        tree.SCHEMA: tree.TreeView,
         check.SCHEMA: check.Check,
-        demo.SCHEMA: demo.Demo,
-        sessions.SCHEMA: sessions.SessionList,
-        shown.SCHEMA: shown.Show,
+        context.SCHEMA: context.SessionContext,
         demo.SCHEMA: demo.Demo,
         beside.HISTORY: beside.History,
         beside.TITLES: beside.TitleList,
+        answer.SCHEMA: answer.Answer,
+        run.SCHEMA: run.Ran,
+        listing.SCHEMA: listing.PriceList,
         events.SCHEMA: list(events.row_types().values()),
         walk.SCHEMA: walk.row_types(),
     }

@@ -8,14 +8,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from turnlog.formats import FORMATS
+from turnlog.formats import FORMATS, streams
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "formats" / "types.md"
 
 HEAD = """# Native types
 
 Made from the tables in `src/turnlog/formats/` by `tools/make_type_tables.py`; do not edit. A label is a record's type, or a
-part's with its place before it (`content:text`, `event_msg:token_count`). A type that stands in no table here is counted as
+part's with its place before it (`content:text`, `event_msg:token_count`). The last sections are of what agents print while they
+run (`turnlog answer`). A type that stands in no table here is counted as
 *unknown* when it is met, under its label, and never dropped without a word.
 """
 
@@ -23,8 +24,10 @@ part's with its place before it (`content:text`, `event_msg:token_count`). A typ
 def page() -> str:
     """The whole page."""
     parts = [HEAD]
-    for format in sorted(FORMATS.values(), key=lambda format: format.title):
-        parts.append(f"\n## {format.title}\n\nRead as events:\n\n| native type | events |\n|---|---|\n")
+    formats = [(format.title, format) for format in sorted(FORMATS.values(), key=lambda format: format.title)]
+    formats += [(f"{format.title}, what it prints", format) for format in sorted(streams(), key=lambda f: f.title)]
+    for title, format in formats:
+        parts.append(f"\n## {title}\n\nRead as events:\n\n| native type | events |\n|---|---|\n")
         parts += [
             f"| `{label}` | {', '.join(kinds) or 'none of its own'} |\n"
             for label, kinds in sorted(format.types.items())

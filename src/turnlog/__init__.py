@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         FaultKind,
         InvalidOptionsError,
         LineFault,
+        NoSuchRun,
         SnapshotTruncated,
         SourceChanged,
         SourceCorrupt,
@@ -40,10 +41,25 @@ if TYPE_CHECKING:
     from .formats.swink.entries import SessionEntry, messages
     from .history import HistoryEntry, history_files, read_history
     from .jsontext import clean
+    from .ledger.context import SessionContext, session_context
     from .ledger.identity import Ledger, merge
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
+    from .ledger.prices import Cost, CostSum, Pricer
+    from .ledger.prices.listing import PriceList, price_list
+    from .ledger.prices.overrides import read_overrides
+    from .ledger.prices.store import load_table, update_prices
     from .ledger.scan import FileScan, scan_file, scan_files
+    from .ledger.tree import SessionTree, session_tree
+    from .live.answer import Answer, answer
+    from .live.capture import Capture
+    from .live.process import ProgramNotStarted
+    from .live.rpc import PiRpc
+    from .live.rpc_errors import RpcClosed, RpcDied, RpcError, RpcProtocolError, RpcRefused, RpcTimeout
+    from .live.rpc_records import UiRequest
+    from .live.run import AsyncRun, Ran, Running, arun, run
+    from .live.spool import BytesLost
+    from .live.streams import PiStream
     from .model import (
         EVENTS,
         BranchSummary,
@@ -75,22 +91,40 @@ if TYPE_CHECKING:
     from .schemas import schema
     from .titles import read_titles
     from .tokens import Additive, Counts, Semantics
+    from .views.live import Live, RunView
+    from .views.tree import Tree, tree
+    from .views.verdict import Verdict, verdict
     from .walker import WalkedLine, walk
 
 _ROOMS: dict[str, str] = {
     "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
     "discover": "Discovery Roots SessionFile find_sessions roots_from_env roots_from_home",
-    "errors": """FaultError FaultKind InvalidOptionsError LineFault SnapshotTruncated SourceChanged SourceCorrupt SourceError
+    "errors": """FaultError FaultKind InvalidOptionsError LineFault NoSuchRun SnapshotTruncated SourceChanged SourceCorrupt SourceError
         SourceTooLarge SourceUnreadable TurnlogError UnknownFormatError""",
     "formats": "FORMATS",
     "formats.base": "Format",
     "formats.swink.entries": "SessionEntry messages",
     "history": "HistoryEntry history_files read_history",
     "jsontext": "clean",
+    "ledger.context": "SessionContext session_context",
     "ledger.identity": "Ledger merge",
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
+    "ledger.prices": "Cost CostSum Pricer",
+    "ledger.prices.listing": "PriceList price_list",
+    "ledger.prices.overrides": "read_overrides",
+    "ledger.prices.store": "load_table update_prices",
     "ledger.scan": "FileScan scan_file scan_files",
+    "ledger.tree": "SessionTree session_tree",
+    "live.answer": "Answer answer",
+    "live.capture": "Capture",
+    "live.process": "ProgramNotStarted",
+    "live.rpc": "PiRpc",
+    "live.rpc_errors": "RpcClosed RpcDied RpcError RpcProtocolError RpcRefused RpcTimeout",
+    "live.rpc_records": "UiRequest",
+    "live.run": "AsyncRun Ran Running arun run",
+    "live.spool": "BytesLost",
+    "live.streams": "PiStream",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
         Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
     "parser": "Parser",
@@ -99,6 +133,9 @@ _ROOMS: dict[str, str] = {
     "schemas": "schema",
     "titles": "read_titles",
     "tokens": "Additive Counts Semantics",
+    "views.tree": "Tree tree",
+    "views.live": "Live RunView",
+    "views.verdict": "Verdict verdict",
     "walker": "WalkedLine walk",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
@@ -107,11 +144,17 @@ __all__ = [
     "EVENTS",
     "FORMATS",
     "Additive",
+    "Answer",
     "AsyncReader",
+    "AsyncRun",
     "BranchSummary",
     "ByteCounts",
+    "BytesLost",
+    "Capture",
     "Compaction",
     "ContextEdit",
+    "Cost",
+    "CostSum",
     "Counts",
     "Custom",
     "CustomMessage",
@@ -128,13 +171,21 @@ __all__ = [
     "Label",
     "Ledger",
     "LineFault",
+    "Live",
     "Message",
     "Meta",
     "ModelChange",
+    "NoSuchRun",
     "Overview",
     "Parser",
+    "PiRpc",
+    "PiStream",
     "Place",
+    "PriceList",
+    "Pricer",
+    "ProgramNotStarted",
     "Prompt",
+    "Ran",
     "RawRecord",
     "ReadOptions",
     "ReadStatus",
@@ -142,10 +193,20 @@ __all__ = [
     "Reader",
     "Record",
     "Roots",
+    "RpcClosed",
+    "RpcDied",
+    "RpcError",
+    "RpcProtocolError",
+    "RpcRefused",
+    "RpcTimeout",
+    "RunView",
+    "Running",
     "Semantics",
+    "SessionContext",
     "SessionEntry",
     "SessionFile",
     "SessionName",
+    "SessionTree",
     "SnapshotTruncated",
     "SourceChanged",
     "SourceCorrupt",
@@ -157,31 +218,45 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Totals",
+    "Tree",
     "Turn",
     "TurnlogError",
+    "UiRequest",
     "UnknownFormatError",
     "Usage",
+    "Verdict",
     "WalkedLine",
     "__version__",
+    "answer",
     "aread",
     "aread_from",
+    "arun",
     "clean",
     "find_sessions",
     "history_files",
+    "load_table",
     "merge",
     "messages",
     "overview",
+    "price_list",
     "read",
     "read_from",
     "read_history",
+    "read_overrides",
     "read_raw",
     "read_titles",
     "roots_from_env",
     "roots_from_home",
+    "run",
     "scan_file",
     "scan_files",
     "schema",
+    "session_context",
+    "session_tree",
     "survey",
+    "tree",
+    "update_prices",
+    "verdict",
     "walk",
 ]
 

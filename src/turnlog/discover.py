@@ -58,10 +58,12 @@ class SessionFile(msgspec.Struct, frozen=True):
 
 
 class Discovery(msgspec.Struct, frozen=True):
-    """What was found: the files by path, each once, and everything that was in the way, by path too."""
+    """What was found: the files by path, each once, and everything that was in the way, by path too. folders: all that
+    were looked through, or for: while none of them changes, the same files are there."""
 
     files: list[SessionFile]
     problems: list[Problem]
+    folders: list[str] = msgspec.field(default_factory=list)
 
 
 def find_sessions(roots: Roots) -> Discovery:
@@ -74,7 +76,8 @@ def find_sessions(roots: Roots) -> Discovery:
         for root in roots.of(agent):
             walk.root(root, FORMATS[agent].root)
     files = sorted(walk.files.values(), key=lambda file: file.path)
-    return Discovery(files, sorted(dict.fromkeys(walk.problems), key=lambda problem: (problem.path, problem.kind)))
+    problems = sorted(dict.fromkeys(walk.problems), key=lambda problem: (problem.path, problem.kind))
+    return Discovery(files, problems, walk.folders)
 
 
 def check_recognised(file: SessionFile) -> Problem | None:
@@ -113,6 +116,7 @@ class _Walk:
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = problems
         self.files: dict[str, SessionFile] = {}
+        self.folders: list[str] = []
 
     def say(self, kind: ProblemKind, path: str, agent: str, error: BaseException | None = None) -> None:
         self.problems.append(problem_at(kind, path, agent, error))
@@ -125,6 +129,7 @@ class _Walk:
     def root(self, root: RootPath, rule: Root) -> None:
         """Look through one root."""
         agent = root.agent
+        self.folders.append(root.path)
         try:
             mode = os.stat(root.path).st_mode
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -155,6 +160,7 @@ class _Walk:
         path = root
         for part in folder.split("/"):
             path = os.path.join(path, part)
+            self.folders.append(path)
             try:
                 mode = os.lstat(path).st_mode
             except FileNotFoundError:
@@ -206,6 +212,7 @@ class _Scan:
         """Look at one folder's entries; return the folders among them that are to be looked through."""
         path = os.path.join(self.root.path, below) if below else self.root.path
         found: list[str] = []
+        self.walk.folders.append(path)
         try:
             status = os.stat(path)
             # No link was followed to come here; a mount or a junction may still lead back.

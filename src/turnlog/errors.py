@@ -103,6 +103,10 @@ class UnknownFormatError(TurnlogError, LookupError):
     """No agent's format goes by that name, or none could be told from the first record."""
 
 
+class NoSuchRun(TurnlogError, LookupError):
+    """A stream does not hold the run that was asked for."""
+
+
 class FaultError(TurnlogError):
     """The first fault, raised instead of yielded because the caller asked for `faults="raise"`."""
 

@@ -75,6 +75,17 @@ def read_titles(roots: Roots, ids: Iterable[str], collect: bool = False) -> Titl
     return found
 
 
+def index_files(roots: Roots) -> list[str]:
+    """The paths of the indexes that `read_titles` looks into, unopened."""
+    found = []
+    for agent, format in FORMATS.items():
+        for root in roots.of(agent) if format.titles is not None else ():
+            assert format.titles is not None
+            parts = format.titles.pattern.split("/")
+            found += [path for path in _indexes(root.path, parts) if isinstance(path, str)]
+    return found
+
+
 _Row = tuple[str, str, str]  # path, session id, title
 
 

@@ -33,6 +33,8 @@ class Sample(msgspec.Struct, gc=False):
     own: whether the file says by its own origin fields that the work was done in this session (None: it does not say).
     lower_bound: the output was written before the call ended, so it is "at least" this.
     uncommitted: the agent itself would discard the record. cost: US dollars as stored.
+    What its price depends on, as the agent wrote it: provider; tier, the service tier; fast, the faster and dearer mode;
+    write_1h, the part of the cache writes kept for an hour; searches, web searches the provider ran.
     """
 
     key: Key
@@ -49,6 +51,11 @@ class Sample(msgspec.Struct, gc=False):
     lower_bound: bool = False
     uncommitted: bool = False
     cost: float | None = None
+    provider: str | None = None
+    tier: str | None = None
+    fast: bool = False
+    write_1h: int | None = None
+    searches: int = 0
 
 
 class Mark(msgspec.Struct, gc=False):

@@ -12,12 +12,14 @@ import click
 from .._version import __version__
 from ..errors import FaultError, InvalidOptionsError, SourceError, TurnlogError, UnknownFormatError
 from . import COMMANDS, loading
+from .again import ANSWER
 from .output import note
 
 NOTHING_MATCHED = 1
 WRONG_USAGE = 2
 PARTIAL = 3
 NOTHING_READ = 4
+NOT_STARTED = 127
 INTERRUPTED = 130
 
 _OWN_OPTIONS = ("-h", "--help", "-V", "--version")
@@ -74,6 +76,7 @@ def turnlog(ctx: click.Context) -> None:
 def run(args: list[str] | None = None) -> int:
     """Run the command line and return its exit code. Nothing escapes as a traceback but a bug of ours."""
     _utf8()
+    ANSWER.begin(sys.argv[1:] if args is None else args)
     try:
         value = turnlog.main(args=args, prog_name="turnlog", standalone_mode=False)
         sys.stdout.flush()
@@ -99,7 +102,9 @@ def run(args: list[str] | None = None) -> int:
     except TurnlogError as error:
         note(f"turnlog: {error}")
         return NOTHING_MATCHED
-    return value if isinstance(value, int) else 0
+    code = value if isinstance(value, int) else 0
+    ANSWER.keep(code)
+    return code
 
 
 def _utf8() -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from ..render.plain import for_terminal, json_bytes
 from ..render.text import Line, home_short, one_line, safe
+from .again import ANSWER
 
 __all__ = [
     "colours",
@@ -48,6 +49,7 @@ def write_json(data: bytes) -> None:
 
 def write(data: bytes) -> None:
     """Bytes on stdout."""
+    ANSWER.hear(data)
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
@@ -61,6 +63,7 @@ def tell(lines: Iterable[Line]) -> None:
             text = "".join(_toned(safe(part), tone) for part, tone in line)
         else:
             text = "".join(safe(part) for part, _ in line)
+        ANSWER.hear(f"{text.rstrip()}\n".encode(errors="replace"))
         print(text.rstrip())
 
 
@@ -86,6 +89,7 @@ def width_of() -> int:
 
 def note(text: str) -> None:
     """A word beside the data, on stderr."""
+    ANSWER.spoil()
     print(safe(text), file=sys.stderr)
 
 

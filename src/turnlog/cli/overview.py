@@ -14,7 +14,7 @@ from ..render.overview import empty_lines, overview_lines
 from .group import NOTHING_READ, PARTIAL
 from .output import print_json, tell, width_of
 from .progress import Progress
-from .where import json_option, roots_of, strict_option, timezone_option, where_options, where_word
+from .where import found, json_option, stands_on, strict_option, timezone_option, where_options, where_word
 
 
 @click.command("overview")
@@ -30,8 +30,10 @@ def command(timezone: str | None, home: str | None, root: tuple[str, ...], stric
     Exit 0, also where no session is found. 3: with --strict, something could not be read whole. 4: there are sessions
     and none could be read.
     """
+    roots, discovery = found(home, root)
+    stands_on(roots, discovery)
     with Progress("reading") as told:
-        view = survey(roots_of(home, root), timezone, progress=told, kept=Kept())
+        view = survey(roots, timezone, progress=told, kept=Kept(), discovery=discovery)
     if as_json:
         print_json(view)
     elif not view.files:

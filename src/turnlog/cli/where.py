@@ -10,6 +10,8 @@ import click
 
 from ..discover import Discovery, Roots, find_sessions, roots_from_env, roots_from_home
 from ..formats import FORMATS
+from ..titles import index_files
+from .again import ANSWER
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,6 +46,14 @@ def found(home: str | None, root: tuple[str, ...]) -> tuple[Roots, Discovery]:
     """What discovery finds there."""
     roots = roots_of(home, root)
     return roots, find_sessions(roots)
+
+
+def stands_on(roots: Roots, discovery: Discovery) -> None:
+    """Say what the answer is about to be made from: it may be given again until some of it changes."""
+    files = (
+        [file.path for file in discovery.files] + [problem.path for problem in discovery.problems] + index_files(roots)
+    )
+    ANSWER.made_from(files, discovery.folders, (name for format in FORMATS.values() for name, _ in format.root.env))
 
 
 def where_word(home: str | None, root: tuple[str, ...]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+from collections.abc import Iterable
 
 from ..contract import Place
 from ..errors import UnknownFormatError
@@ -18,6 +20,24 @@ FORMATS: dict[str, Format] = {format.name: format for format in (CLAUDE, CODEX, 
 """Every agent's format by its name on the command line, in the order they are asked when a file is sniffed."""
 
 
+STREAMS: dict[str, str] = {"pi": "pi.stream", "claude": "claude.stream", "codex": "codex.stream"}
+"""Whose printed streams are read, in the order they are asked: the module that holds the `STREAM` of each, imported when a stream is asked for."""
+
+
+def streams() -> list[Format]:
+    """The format of every agent's printed stream, in the order they are asked when one is sniffed."""
+    return [stream_of(name) for name in STREAMS]
+
+
+def stream_of(name: str) -> Format:
+    """The format of what that agent prints while it runs. Raises UnknownFormatError."""
+    room = STREAMS.get(name)
+    if room is None:
+        raise UnknownFormatError(f"expected one of {', '.join(STREAMS)}, found no stream of an agent called {name!r}")
+    format: Format = importlib.import_module(f".{room}", __name__).STREAM
+    return format
+
+
 def by_name(name: str) -> Format:
     """The format of that name. Raises UnknownFormatError."""
     try:
@@ -28,15 +48,25 @@ def by_name(name: str) -> Format:
 
 def sniffed(head: bytes) -> Format | None:
     """The format whose record is among the first whole ones in `head`, or None."""
+    return _first_in(head, FORMATS.values()) or document_format(head)
+
+
+def sniffed_stream(head: bytes) -> Format | None:
+    """The format of a printed stream whose record is among the first whole ones in `head`, or None."""
+    return _first_in(head, streams())
+
+
+def _first_in(head: bytes, formats: Iterable[Format]) -> Format | None:
+    formats = list(formats)
     for raw in head.lstrip(b"\xef\xbb\xbf\0").split(b"\n")[:64]:
         try:
             value = decode(raw.strip(b"\0\r").decode(errors="replace"))
         except TextError:
             continue
-        for format in FORMATS.values():
+        for format in formats:
             if format.sniff(value):
                 return format
-    return document_format(head)
+    return None
 
 
 def document_format(head: bytes) -> Format | None:

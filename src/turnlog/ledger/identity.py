@@ -170,14 +170,17 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
         order = {id(work): n for n, (work, _) in reversed(list(enumerate(same)))}
         same = sorted(same, key=lambda pair: _claim(pair[1], order[id(pair[0])]))
     work, kept = same[0]
-    given = fresh = out = read = write = at = model = cost = origin = None
-    flagged, lower, uncommitted = False, True, True
+    given = fresh = out = read = write = hour = at = model = cost = origin = provider = tier = None
+    flagged, lower, uncommitted, fast, searches = False, True, True, False, 0
     for _, sample in same:  # each part at its greatest; the earliest time; of the rest the first word
         counts = sample.counts
         fresh = _more(fresh, counts.input)
         out = _more(out, counts.output)
         read = _more(read, counts.cache_read)
         write = _more(write, counts.cache_write)
+        hour = _more(hour, sample.write_1h)
+        searches = max(searches, sample.searches)
+        fast = fast or sample.fast
         flagged = flagged or counts.flagged
         lower = lower and sample.lower_bound
         uncommitted = uncommitted and sample.uncommitted
@@ -187,6 +190,10 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
             model = sample.model
         if cost is None:
             cost = sample.cost
+        if provider is None:
+            provider = sample.provider
+        if tier is None:
+            tier = sample.tier
         if given is None and sample.own is not None:
             given, origin = True, sample.session
     merged = Sample(
@@ -204,6 +211,11 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
         lower,
         uncommitted,
         cost,
+        provider,
+        tier,
+        fast,
+        hour,
+        searches,
     )
     instead = spot(work.path, kept)
     for other, sample in same[1:]:

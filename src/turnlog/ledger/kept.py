@@ -9,15 +9,14 @@ be written everything still works, only slower. Several processes may use it at 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import TypeVar
 
-from .._version import __version__
+from .folders import cache_folder, private_folder
+from .marks import made_by
 
 if sys.version_info >= (3, 14):
     from compression.zstd import ZstdError, compress, decompress
@@ -25,9 +24,6 @@ else:
     from backports.zstd import ZstdError, compress, decompress
 
 T = TypeVar("T")
-
-TAIL = 4096
-"""Bytes at the end of a file that are hashed: a rewrite that keeps size and times mostly changes these."""
 
 APPLICATION = 0x7475726E
 """The letters "turn", in SQLite's own field for whose file it is."""
@@ -37,48 +33,6 @@ WAIT = 2.0
 """Seconds to wait for another process that is writing; then this run goes on without."""
 
 _TABLE = "CREATE TABLE scans (path BLOB PRIMARY KEY, made_by TEXT NOT NULL, mark TEXT NOT NULL, scan BLOB NOT NULL)"
-
-
-def mark_of(path: str) -> str | None:
-    """A file as it is now, in short: device, inode, size, nanoseconds of its last change, hash of its last bytes. None
-    where that cannot be had: then nothing is kept of it."""
-    try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except (OSError, ValueError):
-        return None
-    try:
-        status = os.fstat(fd)
-        os.lseek(fd, max(0, status.st_size - TAIL), os.SEEK_SET)
-        tail = hashlib.blake2b(os.read(fd, TAIL), digest_size=16).hexdigest()
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-    return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{tail}"
-
-
-def cache_folder() -> str:
-    """Where this program keeps what can be made again: `TURNLOG_CACHE`, else its folder in the user's cache folder."""
-    given = os.environ.get("TURNLOG_CACHE")
-    if given:
-        return given
-    import platformdirs
-
-    return platformdirs.user_cache_dir("turnlog", appauthor=False)
-
-
-@cache
-def made_by() -> str:
-    """What fills the cache: this version of the program, and the sizes and times of its own files."""
-    marks = hashlib.blake2b(digest_size=16)
-    top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for folder, folders, files in os.walk(top):
-        folders.sort()
-        for name in sorted(files):
-            if name.endswith(".py"):
-                status = os.stat(os.path.join(folder, name))
-                marks.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return f"{__version__} {marks.hexdigest()}"
 
 
 class Kept:
@@ -137,7 +91,7 @@ class Kept:
     def _opened(self) -> sqlite3.Connection:
         """The database, ours, made where there is none. Raises sqlite3.Error or OSError."""
         for _ in range(2):
-            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            private_folder(self._folder)
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             base = sqlite3.connect(self.path, timeout=WAIT)

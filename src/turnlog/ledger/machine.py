@@ -23,15 +23,17 @@ def survey(
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     kept: Kept | None = None,
+    discovery: Discovery | None = None,
 ) -> Overview:
     """Find and read every session below the roots. timezone: an IANA name; None is this machine's. jobs: processes.
 
     progress: told the bytes of files done and of all files, after each file. kept: a cache of earlier scans, read and
-    filled; None reads every file. Raises InvalidOptionsError for a zone that
+    filled; None reads every file. discovery: what `find_sessions` found there, where that was asked already. Raises InvalidOptionsError for a zone that
     is none. What cannot be read is in the result.
     """
     place, name = zone(timezone)
-    discovery = find_sessions(roots)
+    if discovery is None:
+        discovery = find_sessions(roots)
     size = sum(file.size for file in discovery.files)
     done = 0
 

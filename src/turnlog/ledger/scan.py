@@ -19,7 +19,8 @@ from ..formats import FORMATS, place_of
 from ..model import Item
 from ..reader import Reader, read
 from ..work import FileWork
-from .kept import Kept, mark_of
+from .kept import Kept
+from .marks import mark_of
 from .share import shared_out
 
 SCAN_OPTIONS = ReadOptions(max_file_bytes=None, max_record_bytes=COMMAND_RECORD_BYTES, codex_usage="all")

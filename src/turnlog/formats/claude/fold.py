@@ -21,6 +21,7 @@ FINAL_FROM = (2, 1, 97)
 
 _TITLE_RANKS = {"custom": 3, "ai": 2, "summary": 1, "agent": 0}
 PROMPT_CHARS = 200
+_NONE: dict[str, int] = {}
 
 
 def fold(place: Place, items: Iterable[Item]) -> FileWork:
@@ -134,6 +135,10 @@ class _Fold:
             record.sidechain,
             None if event.origin_session is None else event.origin_session == facts.id,
             self.at_least,
+            tier=event.service_tier,
+            fast=event.speed == "fast",
+            write_1h=counts.cache_write_1h,
+            searches=(event.server_tools or _NONE).get("web_search_requests", 0),
         )
         self.work.at_least |= self.at_least
         if event.model == SYNTHETIC:

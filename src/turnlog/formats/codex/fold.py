@@ -51,6 +51,7 @@ class _Fold:
         self.facts: SessionFacts | None = None
         self.record: Record | None = None
         self.cwd: str | None = None
+        self.provider: str | None = None
         self.hints = Hints(self.thread, segment)
         self.burst = Burst()
         self.base: int | None = None  # when the thread was made, in milliseconds, by its UUIDv7
@@ -114,6 +115,8 @@ class _Fold:
             if self.hints.begun:
                 return
             self._begin(event, record, facts)
+        elif event.facts is not None:
+            self.provider = event.facts.get("model_provider_id") or self.provider
         if event.cwd is not None:
             self.cwd = event.cwd
             facts.cwd = facts.cwd or event.cwd
@@ -124,6 +127,7 @@ class _Fold:
         """The file's own session_meta."""
         hints, about = self.hints, event.facts or {}
         hints.begun = True
+        self.provider = about.get("model_provider")
         self.sidechain = record.sidechain
         facts.version = event.agent_version
         facts.origin = event.origin
@@ -297,6 +301,8 @@ class _Fold:
             event.model,
             self.cwd,
             record.sidechain,
+            provider=self.provider,
+            tier=event.service_tier,
         )
 
     def _close(self) -> None:

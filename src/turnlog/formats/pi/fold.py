@@ -129,6 +129,7 @@ class _Fold:
                 self.facts.cwd,
                 lower_bound=event.stop_reason == "aborted",
                 cost=event.cost,
+                provider=event.provider,
             )
         )
 

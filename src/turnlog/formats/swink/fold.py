@@ -132,6 +132,7 @@ class _Fold:
             event.model,
             uncommitted=self.dropped,
             cost=event.cost,
+            provider=event.provider,
         )
         if event.model is None and not sample.counts.total:
             self.work.left.append(Left(sample, "no call: a line without model and tokens"))

@@ -1,0 +1,1 @@
+"""Agents at work: what they print, followed and judged."""
