@@ -64,6 +64,20 @@ def test_a_doubt_about_one_part_stays():
     assert not one(merge([work("a", sample("k"), sample("k"))])).sample.counts.flagged
 
 
+def test_output_that_is_at_least_stays_so_in_a_copy_by_a_newer_client():
+    assert one(merge([work("a", sample("k", lower_bound=True)), work("b", sample("k"))])).sample.lower_bound
+    assert one(merge([work("b", sample("k")), work("c", sample("k", lower_bound=True))])).sample.lower_bound
+    assert not one(merge([work("a", sample("k"), sample("k"))])).sample.lower_bound
+
+
+def test_what_the_price_depends_on_is_merged_too():
+    first, second = sample("k", write_1h=5, searches=2), sample("k", 2, write_1h=7, searches=1, fast=True)
+    second.provider, second.tier = "p", "t"
+    found = one(merge([work("a", first, second, sample("k", 3))])).sample
+
+    assert (found.write_1h, found.searches, found.fast, found.provider, found.tier) == (7, 2, True, "p", "t")
+
+
 def test_what_one_file_committed_counts_though_another_did_not():
     open_, done = sample("k", uncommitted=True), sample("k")
 

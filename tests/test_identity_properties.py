@@ -140,7 +140,9 @@ def codex_homes(draw):
             file = CodexFile(name, forked_from_id=old.file.thread, created=created).copied(old.file.lines, created + 10)
             total = old.total
         else:
-            spawn = {"subagent": {"thread_spawn": {"parent_thread_id": old.file.thread}}} if how == "subagent" else "cli"
+            spawn = (
+                {"subagent": {"thread_spawn": {"parent_thread_id": old.file.thread}}} if how == "subagent" else "cli"
+            )
             file, total = CodexFile(name, created=created, source=spawn), (0, 0)
         threads.append(Thread(file, n, modern=modern, records=records, total=total))
         worked(draw, home, threads[-1])

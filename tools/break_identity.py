@@ -36,7 +36,11 @@ NOT_THE_COPY = 99
 TESTS = {
     "ledger": ["tests/test_identity.py"],
     "claude": ["tests/formats/test_claude_work.py"],
-    "codex": ["tests/formats/test_codex_own.py", "tests/formats/test_codex_left.py", "tests/formats/test_codex_work.py"],
+    "codex": [
+        "tests/formats/test_codex_own.py",
+        "tests/formats/test_codex_left.py",
+        "tests/formats/test_codex_work.py",
+    ],
     "pi": ["tests/formats/test_pi_work.py"],
     "swink": ["tests/formats/test_swink_work.py"],
     "tokens": ["tests/formats/test_codex_work.py"],
@@ -65,6 +69,8 @@ RULES: dict[str, list[tuple[str, str, str]]] = {
         ("pointers are not followed", "if pointed:\n", "if False:\n"),
         ("reasons are swapped", "if other is work else", "if other is not work else"),
         ("one open append opens all", "uncommitted = uncommitted and", "uncommitted = uncommitted or"),
+        ("a newer copy makes output final", "lower = lower or sample.lower_bound", "lower = sample.lower_bound"),
+        ("the last part for an hour", "hour = _more(hour, sample.write_1h)", "hour = sample.write_1h"),
         ("a doubt is forgotten", "flagged = flagged or counts.flagged", "flagged = counts.flagged and flagged"),
         ("an open mark hides a committed one", "elif known.mark.uncommitted and not mark.uncommitted:", "elif False:"),
         ("the last model", "if model is None:\n", "if True:\n"),
@@ -95,14 +101,16 @@ RULES: dict[str, list[tuple[str, str, str]]] = {
         ("copies belong to the copy", "event.origin_session or facts.id", "facts.id"),
         ("copies are nobody's", "None if event.origin_session is None else event.origin_session == facts.id", "None"),
         ("subagents are the main line", "            record.sidechain,\n            None if", "            False,\n            None if"),
-        ("the model is the session's", "            event.model,\n            facts.cwd", "            facts.model,\n            facts.cwd"),
+        ("the model is the session's", "            event.model,\n            self.project", "            facts.model,\n            self.project"),
+        ("a session has one folder", "            self.project,\n", "            facts.cwd,\n"),
+        ("each folder is a project", "if end and cwd[:end] in self.projects:", "if False:"),
         ("prompts are known by place", 'return ("claude", record.id) if record.id is not None else', "return"),
     ],
     "formats/claude/session.py": [
         ("progress repeats usage", "            out += [event for event in inner",
-         "            if nested.usage is not None:\n"
-         "                out.append(usage_of(record, nested, nested.usage, head))\n"
-         "            out += [event for event in inner"),
+         ("            if nested.usage is not None:\n"
+          "                out.append(usage_of(record, nested, nested.usage, head))\n"
+          "            out += [event for event in inner")),
     ],
     "formats/claude/usage.py": [
         ("cache writes are the sum alone", "if write is None or nested > write:", "if write is None:"),
@@ -270,7 +278,7 @@ def prepared(source: str, folder: str, mutant: Mutant | None) -> None:
 
 
 def tried(folder: str, tests: list[str]) -> int:
-    """pytest's exit code for those tests over the copy in that folder. For a process of its own."""
+    """Pytest's exit code for those tests over the copy in that folder. For a process of its own."""
     sys.path.insert(0, folder)
     sys.dont_write_bytecode = True
     os.environ["TURNLOG_SHARED"] = os.path.join(folder, "none")
@@ -314,7 +322,7 @@ class Trials:
                 os.dup2(output, 2)
                 signal.alarm(PATIENCE)
                 code = tried(folder, tests)
-            except BaseException:
+            except Exception:  # noqa: BLE001 -- told, and the parent goes on
                 traceback.print_exc()
             finally:
                 sys.stdout.flush()

@@ -173,6 +173,19 @@ def test_branches_that_were_left_were_paid_for():
     assert tokens(ledger(file)) == 12
 
 
+def test_work_belongs_to_the_folder_it_was_done_in_and_folders_below_to_their_project():
+    """A fork begins with records of another folder; `cd` into one below leaves no project."""
+    old = ClaudeFile(A, cwd="/p").answer("m1", (1, 1))
+    fork = ClaudeFile(B, cwd="/q").copied(old.lines, sessionId=B).answer("m2", (1, 1))
+    fork.answer("m3", (1, 1), cwd="/q/sub").answer("m4", (1, 1), cwd="/q2").answer("m5", (1, 1), cwd="/q")
+    windows = ClaudeFile("c", cwd="C:\\r").answer("m6", (1, 1)).answer("m7", (1, 1), cwd="C:\\r\\sub")
+    found = ledger(old, fork, windows)
+
+    assert {c.sample.key[1]: c.sample.project for c in found.samples} == {
+        "m1": "/p", "m2": "/q", "m3": "/q", "m4": "/q2", "m5": "/q", "m6": "C:\\r", "m7": "C:\\r",
+    }  # fmt: skip
+
+
 # -- advisors
 
 

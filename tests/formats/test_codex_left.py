@@ -92,7 +92,11 @@ def test_the_first_count_of_a_paginated_fork_points_at_the_record_of_its_respons
 # -- copies
 
 
-def parent(thread=v7(0), turns=(v7(1000, 1), v7(2000, 2)), **more):
+OLD, TURNS = v7(0), (v7(1000, 1), v7(2000, 2))
+FORK, NEXT = v7(50_000, 9), v7(60_000, 3)
+
+
+def parent(thread=OLD, turns=TURNS, **more):
     file = CodexFile(thread, **more)
     for n, turn in enumerate(turns):
         if turn is not None:
@@ -102,7 +106,7 @@ def parent(thread=v7(0), turns=(v7(1000, 1), v7(2000, 2)), **more):
     return file
 
 
-def forked(old, thread=v7(50_000, 9), turn=v7(60_000, 3), **more):
+def forked(old, thread=FORK, turn=NEXT, **more):
     fork = CodexFile(thread, forked_from_id=old.thread, created=50_000, **more).copied(old.lines, 50_010)
     if turn is not None:
         fork.turn(turn)

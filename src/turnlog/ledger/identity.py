@@ -171,7 +171,7 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
         same = sorted(same, key=lambda pair: _claim(pair[1], order[id(pair[0])]))
     work, kept = same[0]
     given = fresh = out = read = write = hour = at = model = cost = origin = provider = tier = None
-    flagged, lower, uncommitted, fast, searches = False, True, True, False, 0
+    flagged, lower, uncommitted, fast, searches = False, False, True, False, 0
     for _, sample in same:  # each part at its greatest; the earliest time; of the rest the first word
         counts = sample.counts
         fresh = _more(fresh, counts.input)
@@ -182,7 +182,7 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
         searches = max(searches, sample.searches)
         fast = fast or sample.fast
         flagged = flagged or counts.flagged
-        lower = lower and sample.lower_bound
+        lower = lower or sample.lower_bound  # a copy of a number that was too small is no better
         uncommitted = uncommitted and sample.uncommitted
         if sample.at is not None and (at is None or sample.at < at):
             at = sample.at

@@ -21,6 +21,7 @@ FINAL_FROM = (2, 1, 97)
 
 _TITLE_RANKS = {"custom": 3, "ai": 2, "summary": 1, "agent": 0}
 PROMPT_CHARS = 200
+_SEPARATOR = re.compile(r"[/\\]")
 _NONE: dict[str, int] = {}
 
 
@@ -43,6 +44,9 @@ class _Fold:
         self.record: Record | None = None
         self.advisors = 0  # how many advisors' calls the record under way told so far
         self.facts: SessionFacts | None = None
+        self.cwd: str | None = None
+        self.project: str | None = None
+        self.projects: set[str] = set()
 
     def run(self, items: Iterable[Item]) -> FileWork:
         for item in items:
@@ -85,6 +89,8 @@ class _Fold:
         facts = self.facts
         assert facts is not None
         facts.cwd = facts.cwd or event.cwd
+        if event.cwd is not None and event.cwd != self.cwd:
+            self._moved(event.cwd)
         if event.model is not None:
             facts.model = event.model
         if event.agent_version is not None:
@@ -92,6 +98,16 @@ class _Fold:
             self.at_least = before_final(event.agent_version)
         if event.forked_from is not None:
             facts.forked_from = event.forked_from
+
+    def _moved(self, cwd: str) -> None:
+        """The client works in another folder: below one of its projects it stays in that, else this is a project. The
+        records before may be copied from a session of another one (sheet 14, trap 25)."""
+        self.cwd = self.project = cwd
+        for end in [*(match.start() for match in _SEPARATOR.finditer(cwd)), len(cwd)]:
+            if end and cwd[:end] in self.projects:
+                self.project = cwd[:end]
+                return
+        self.projects.add(cwd)
 
     def _message(self, event: Message, record: Record) -> None:
         facts = self.facts
@@ -131,7 +147,7 @@ class _Fold:
             record.at,
             event.origin_session or facts.id,
             event.model,
-            facts.cwd,
+            self.project,
             record.sidechain,
             None if event.origin_session is None else event.origin_session == facts.id,
             self.at_least,
