@@ -53,6 +53,17 @@ def test_a_response_id_that_a_provider_uses_twice_in_a_turn_is_two_calls_where_t
     assert [reason for reason, _ in left_for(found).values()] == ["the same call on another line"]
 
 
+def test_running_sums_and_copies_inside_other_records_add_nothing():
+    """A compaction repeats the last record, and a record carries the sums of its turn and thread."""
+    turn = v7(1000, 1)
+    file = CodexFile(v7(0), "0.169.0").turn(turn).record(turn, "r", ONE)
+    record = file.lines[-1]["payload"]
+    record |= {"turn_token_usage": record["usage"], "thread_token_usage": record["usage"]}
+    file.add("compacted", {"message": "", "replacement_history": [], "latest_token_usage_record": record})
+
+    assert tokens(ledger(file)) == 110
+
+
 # -- by the time in a turn's id
 
 
