@@ -18,13 +18,14 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
-    from turnlog.ledger import beside, check, demo, overview, sessions, shown
+    from turnlog.ledger import beside, check, demo, overview, sessions, shown, sums
     from turnlog.render import events
 
     return {
         overview.SCHEMA: overview.Overview,
         sessions.SCHEMA: sessions.SessionList,
         shown.SCHEMA: shown.Show,
+        sums.SCHEMA: sums.UsageReport,
         check.SCHEMA: check.Check,
         demo.SCHEMA: demo.Demo,
         sessions.SCHEMA: sessions.SessionList,

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
     from .ledger.scan import FileScan, scan_file, scan_files
+    from .ledger.sums import UsageReport
+    from .ledger.usage import usage_report
     from .model import (
         EVENTS,
         BranchSummary,
@@ -90,6 +92,8 @@ _ROOMS: dict[str, str] = {
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
     "ledger.scan": "FileScan scan_file scan_files",
+    "ledger.sums": "UsageReport",
+    "ledger.usage": "usage_report",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
         Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
     "parser": "Parser",
@@ -159,6 +163,7 @@ __all__ = [
     "TurnlogError",
     "UnknownFormatError",
     "Usage",
+    "UsageReport",
     "__version__",
     "aread",
     "aread_from",
@@ -179,6 +184,7 @@ __all__ = [
     "scan_files",
     "schema",
     "survey",
+    "usage_report",
 ]
 
 

@@ -17,6 +17,7 @@ from .._version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "overview": ("overview", "What is on this machine: sessions, tokens and days of every agent."),
     "list": ("list", "Sessions, newest first."),
+    "usage": ("usage", "Tokens and costs by day, week, month, session, block, model, project or agent."),
     "show": ("show", "One session as a readable transcript."),
     "events": ("events", "The typed events of a file, one JSON object a line."),
     "check": ("check", "The proof: what was read, byte for byte, and what was not."),
