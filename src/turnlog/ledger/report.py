@@ -46,11 +46,12 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Asked(msgspec.Struct, kw_only=True):
-    """What a report is asked for. agents: of each file. zone: whose days. since (inclusive), until (exclusive): aware.
+    """What a report is asked for. agents: of each file; subagents: files of subagents. zone: whose days. since (inclusive), until (exclusive): aware.
     project: a path or a part of one. week_from: the day a week begins with, 0 for Monday. cost_of: what a call of an agent cost; None for no costs at all."""
 
-    agents: dict[str, str]
     zone: tzinfo
+    agents: dict[str, str] = msgspec.field(default_factory=dict)
+    subagents: set[str] = msgspec.field(default_factory=set)
     since: datetime | None = None
     until: datetime | None = None
     project: str | None = None
@@ -219,14 +220,21 @@ def by_project(
 
 def rows_of(kind: Kind, groups: dict[str, Group], ledger: Ledger, asked: Asked, order: Order | None) -> Rows:
     """Groups as rows."""
-    homes = homes_of(ledger) if kind == "session" else {}
-    started: dict[str, int] = {}
-    for other, home in homes.items():
-        started[home] = started.get(home, 0) + (other != home)
+    started = _started(ledger, asked) if kind == "session" else {}
     rows = [
         _row(kind, name, groups[name], ledger, started, priced=asked.priced) for name in _ordered(kind, groups, order)
     ]
     return Rows(rows, totals_of(groups.values(), priced=asked.priced))
+
+
+def _started(ledger: Ledger, asked: Asked) -> dict[str, int]:
+    """How many subagents each session started: threads of their own, or files."""
+    files: dict[str, set[str]] = {}
+    threads: dict[str, int] = {}
+    for other, home in homes_of(ledger).items():
+        files.setdefault(home, set()).update(ledger.sessions[other].files)
+        threads[home] = threads.get(home, 0) + (other != home)
+    return {home: threads[home] + len(paths & asked.subagents) for home, paths in files.items()}
 
 
 def _ordered(kind: Kind, groups: dict[str, Group], order: Order | None) -> list[str]:

@@ -75,7 +75,6 @@ def usage_report(
             progress(done, size)
 
     asked = Asked(
-        agents={},
         zone=place,
         since=since,
         until=until,
@@ -90,6 +89,7 @@ def usage_report(
         scans = scan_files(discovery.files, jobs=jobs, progress=told)
         _what_was_read(view, discovery, scans)
         asked.agents = {scan.work.path: scan.work.agent for scan in scans if scan.work is not None}
+        asked.subagents = {scan.file.path for scan in scans if scan.file.kind == "subagent"}
         ledger = merge([scan.work for scan in scans if scan.work is not None], reconcile)
         view.left_out = sum(1 for _, left in ledger.left if left.instead is not None)
         apart = Apart()
