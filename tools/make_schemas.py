@@ -19,7 +19,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
     from turnlog.ledger import beside, check, demo, overview, sessions, shown, sums
-    from turnlog.render import events
+    from turnlog.render import events, walk
 
     return {
         overview.SCHEMA: overview.Overview,
@@ -34,6 +34,7 @@ def outputs() -> dict[str, Any]:
         beside.HISTORY: beside.History,
         beside.TITLES: beside.TitleList,
         events.SCHEMA: list(events.row_types().values()),
+        walk.SCHEMA: walk.row_types(),
     }
 
 

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from .schemas import schema
     from .titles import read_titles
     from .tokens import Additive, Counts, Semantics
+    from .walker import WalkedLine, walk
 
 _ROOMS: dict[str, str] = {
     "contract": "ByteCounts Place ReadOptions ReadStatus ReadSummary",
@@ -102,6 +103,7 @@ _ROOMS: dict[str, str] = {
     "schemas": "schema",
     "titles": "read_titles",
     "tokens": "Additive Counts Semantics",
+    "walker": "WalkedLine walk",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
@@ -164,6 +166,7 @@ __all__ = [
     "UnknownFormatError",
     "Usage",
     "UsageReport",
+    "WalkedLine",
     "__version__",
     "aread",
     "aread_from",
@@ -185,6 +188,7 @@ __all__ = [
     "schema",
     "survey",
     "usage_report",
+    "walk",
 ]
 
 

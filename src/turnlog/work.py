@@ -117,7 +117,7 @@ class FileWork(msgspec.Struct):
     times: native record id to time, and born: the earliest time of a record without an id. A file whose records all
     stand in another one, or whose own ones began earlier, is the elder: what both hold was made there.
     at_least: answers in it were written by a client that stores a call's output before the call ends.
-    hints: what `reconcile` of the format needs to compare files (anything picklable).
+    hints: what `reconcile` of the format needs to compare files, of the format's type `hints`.
     """
 
     path: str

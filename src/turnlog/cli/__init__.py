@@ -1,8 +1,8 @@
 """The command: the library's twin. Data on stdout, everything else on stderr, honest exit codes.
 
 Each command lives in a module of its own that is imported only when it is asked for, so `--version` and `--help` start
-fast. Exit codes: 0 ok, 1 nothing matched, 2 wrong usage, 3 damaged or partial (`check` always, others with `--strict`),
-4 nothing at all could be read.
+fast. Exit codes: 0 ok, 1 nothing matched, 2 wrong usage, 3 damaged or partial (`check` and `walk` always, others with
+`--strict`), 4 nothing at all could be read.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "events": ("events", "The typed events of a file, one JSON object a line."),
     "check": ("check", "The proof: what was read, byte for byte, and what was not."),
     "raw": ("raw", "The exact bytes of a file or a part of it."),
+    "walk": ("walk", "What an agent's documented reader program prints of a session file."),
     "history": ("history", "Prompts typed into the agents, from their history files."),
     "titles": ("titles", "Session titles from the agents' own indexes."),
     "demo": ("demo", "Every view over a small home made of synthetic sessions."),

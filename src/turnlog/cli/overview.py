@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
+from ..ledger.kept import Kept
 from ..ledger.machine import survey
 from ..ledger.overview import Overview
 from ..ledger.zones import zone
@@ -30,7 +31,7 @@ def command(timezone: str | None, home: str | None, root: tuple[str, ...], stric
     and none could be read.
     """
     with Progress("reading") as told:
-        view = survey(roots_of(home, root), timezone, progress=told)
+        view = survey(roots_of(home, root), timezone, progress=told, kept=Kept())
     if as_json:
         print_json(view)
     elif not view.files:

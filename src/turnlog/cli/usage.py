@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from ..formats import FORMATS
+from ..ledger.kept import Kept
 from ..ledger.report import WEEKDAYS
 from ..ledger.sums import UsageReport
 from ..ledger.usage import REPORTS, usage_report
@@ -110,6 +111,7 @@ def command(
             costs=not no_cost,
             start_of_week=start_of_week,
             progress=told,
+            kept=Kept(),
             **asked,
         )
     rows = view.projects if asked["instances"] else getattr(view, report)

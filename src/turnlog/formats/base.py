@@ -7,18 +7,21 @@ asks it, a record at a time; views and ledger ask it for its rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import msgspec
 
-from ..contract import Place, ReadOptions
-from ..errors import FaultKind, Problem
+from ..contract import Place, ReadOptions, ReadSummary
+from ..errors import FaultKind, LineFault, Problem
 from ..jsontext import NotANumber
 from ..model import Event, Item
 from ..typed import P, Part, Schema, found_name, raw_name
 from ..work import FileWork
+
+if TYPE_CHECKING:  # not needed to read a session
+    from ..raw import RawItem
 
 
 class Refused(Exception):
@@ -271,6 +274,41 @@ class TransactionRule(msgspec.Struct, frozen=True, kw_only=True):
     committed: str
 
 
+class WalkedLine(msgspec.Struct, gc=False, frozen=True):
+    """What a documented reader program prints of one record, without the LF it ends with; `text` may hold others.
+
+    line: counted from 1. start, end: the record's bytes, half-open, delimiter included.
+    """
+
+    line: int
+    start: int
+    end: int
+    text: str
+
+    kind: ClassVar[str] = "line"
+
+
+WalkItem = WalkedLine | LineFault
+
+
+class Walk:
+    """An agent's documented reader program, walking over the records of one file.
+
+    `take(item)` gives what can be said now, `end(whole)` the rest; whole: the source was read to its end. Both must be run
+    through. `summary` counts what was given so far: lines, records, bytes by class, faults, unknown types.
+    """
+
+    summary: ReadSummary
+
+    def take(self, item: RawItem) -> Iterator[WalkItem]:
+        """One record on."""
+        raise NotImplementedError
+
+    def end(self, *, whole: bool) -> Iterator[WalkItem]:
+        """What was held back until the end is known."""
+        raise NotImplementedError
+
+
 class Format(msgspec.Struct, frozen=True, kw_only=True):
     """One agent's format: everything the other rooms may ask.
 
@@ -280,10 +318,11 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     types: every native type by label ("user", "event_msg:token_count", "content:text") to the kinds of event it is
     projected to. ignored: the labels left out, each with its reason. document: where the records of a whole JSON document
     stand. fold(place, items): the work one file says was done. reconcile(files): with the work of all files of this agent
-    at hand, moves what proves to be copied from another file to `left`. tree: how its records point at each other, None
+    at hand, moves what proves to be copied from another file to `left`. hints: the type of `FileWork.hints`. tree: how its records point at each other, None
     where they form no tree. transaction: how an append is framed that may stay uncommitted. recognise(line): a file whose
-    first whole line is this one is a session at all; None where every file of a fitting name is. provider: whose prices
-    hold for a call that names no provider; None where every call names its own.
+    first whole line is this one is a session at all; None where every file of a fitting name is. walk(plain): the reader program
+    that the agent's documentation has, None where it has none; plain: its text mended where the program's own says nothing.
+    provider: whose prices hold for a call that names no provider; None where every call names its own.
     """
 
     name: str
@@ -297,6 +336,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     ignored: dict[str, Ignored]
     fold: Callable[[Place, Iterable[Item]], FileWork]
     reconcile: Callable[[list[FileWork]], None] | None = None
+    hints: Any = None
     history: HistoryRule | None = None
     titles: TitleRule | None = None
     document: Callable[[bytes], list[tuple[int, int]] | None] | None = None
@@ -305,3 +345,4 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     transaction: TransactionRule | None = None
     recognise: Callable[[bytes], bool] | None = None
     provider: str | None = None
+    walk: Callable[[bool], Walk] | None = None

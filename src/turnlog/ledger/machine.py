@@ -9,6 +9,7 @@ from ..discover import Discovery, find_sessions
 from ..formats import FORMATS
 from ..roots import Roots
 from ..titles import read_titles
+from .kept import Kept
 from .overview import Overview, ProblemRow, overview
 from .scan import FileScan, scan_files
 from .share import fewer_collections
@@ -21,10 +22,12 @@ def survey(
     *,
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    kept: Kept | None = None,
 ) -> Overview:
     """Find and read every session below the roots. timezone: an IANA name; None is this machine's. jobs: processes.
 
-    progress: told the bytes of files done and of all files, after each file. Raises InvalidOptionsError for a zone that
+    progress: told the bytes of files done and of all files, after each file. kept: a cache of earlier scans, read and
+    filled; None reads every file. Raises InvalidOptionsError for a zone that
     is none. What cannot be read is in the result.
     """
     place, name = zone(timezone)
@@ -39,7 +42,7 @@ def survey(
             progress(done, size)
 
     with fewer_collections():
-        scans = scan_files(discovery.files, jobs=jobs, progress=told)
+        scans = scan_files(discovery.files, jobs=jobs, progress=told, kept=kept)
         return _seen(discovery, scans, roots, place, name)
 
 

@@ -5,7 +5,9 @@ Large homes are shared out over processes. What comes back is the same for any n
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -17,6 +19,7 @@ from ..formats import FORMATS, place_of
 from ..model import Item
 from ..reader import Reader, read
 from ..work import FileWork
+from .kept import Kept, mark_of
 from .share import shared_out
 
 SCAN_OPTIONS = ReadOptions(max_file_bytes=None, max_record_bytes=COMMAND_RECORD_BYTES, codex_usage="all")
@@ -72,48 +75,90 @@ def _watched(reader: Reader, scan: FileScan) -> Iterator[Item]:
 
 
 class Packed(msgspec.Struct):
-    """A scan on its way from another process: its work as MessagePack, which is a tenth of the work of pickling it."""
+    """A scan on its way from another process, or kept: MessagePack, which is a tenth of the work of pickling it. mark: of
+    the file, where it stayed the same while it was read; "" where it did not."""
 
+    path: str
+    mark: str
+    data: bytes
+
+
+class _Whole(msgspec.Struct):
+    """A scan with its work's hints in front, which are of a type that the format knows."""
+
+    hints: msgspec.Raw
     scan: FileScan
-    work: bytes
-    hints: Any
 
 
 def packed(file: SessionFile) -> FileScan | Packed:
     """`scan_file` for another process. What MessagePack cannot hold (a lone surrogate in an id) goes as it is."""
+    mark = _mark(file)
     scan = scan_file(file)
     work = scan.work
     if work is None:
         return scan
     hints, work.hints = work.hints, None
     try:
-        data = _pack(work)
+        data = _pack(_Whole(msgspec.Raw(_pack(hints)), scan))
     except (UnicodeEncodeError, OverflowError):
         work.hints = hints
         return scan
-    scan.work = None
-    return Packed(scan, data, hints)
+    same = mark and scan.error is None and mark == _mark(file)
+    return Packed(file.path, mark if same else "", data)
 
 
-def _unpacked(scan: FileScan | Packed) -> FileScan:
-    if isinstance(scan, FileScan):
-        return scan
-    work = _unpack(scan.work)
-    work.hints = scan.hints
-    scan.scan.work = work
-    return scan.scan
+def _mark(file: SessionFile) -> str:
+    """What a kept scan holds for: the file as it is, read as that agent's and of that kind; "" where it cannot be told."""
+    mark = mark_of(file.path)
+    return "" if mark is None else f"{file.agent} {file.kind} {mark}"
+
+
+def _unpacked(packed: FileScan | Packed) -> FileScan:
+    return packed if isinstance(packed, FileScan) else unpacked(packed.data)
+
+
+def unpacked(data: bytes) -> FileScan:
+    """The scan of those bytes. Raises msgspec.DecodeError."""
+    whole = _unpack(data)
+    scan = whole.scan
+    if scan.work is not None:
+        scan.work.hints = _hints(scan.file.agent)(whole.hints)
+    return scan
+
+
+@cache
+def _hints(agent: str) -> Callable[[msgspec.Raw], Any]:
+    return msgspec.msgpack.Decoder(FORMATS[agent].hints).decode
 
 
 _pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(FileWork).decode
+_unpack = msgspec.msgpack.Decoder(_Whole).decode
 
 
 def scan_files(
-    files: list[SessionFile], *, jobs: int | None = None, progress: Callable[[int], None] | None = None
+    files: list[SessionFile],
+    *,
+    jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    kept: Kept | None = None,
 ) -> list[FileScan]:
-    """Read and fold all files, in order. `progress` is told the bytes of each file done."""
-    scans = shared_out(packed, files, [file.size for file in files], jobs=jobs, progress=progress)
-    return [_unpacked(scan) for scan in scans]
+    """Read and fold all files, in order. `progress` is told the bytes of each file done. kept: a cache; files that are
+    the same as when it was filled are not read."""
+    found: dict[str, FileScan] = {}
+    for path, data in (kept.find({file.path: _mark(file) for file in files}) if kept is not None else {}).items():
+        with contextlib.suppress(msgspec.DecodeError):
+            found[path] = unpacked(data)
+    new = [file for file in files if file.path not in found]
+    if progress is not None and found:
+        progress(sum(file.size for file in files if file.path in found))
+    scans = shared_out(packed, new, [file.size for file in new], jobs=jobs, progress=progress)
+    if kept is not None:
+        kept.keep((one.path, one.mark, one.data) for one in scans if isinstance(one, Packed) and one.mark)
+    for file, scan in zip(new, scans, strict=True):
+        found[file.path] = _unpacked(scan)
+    for file in files:
+        found[file.path].file = file
+    return [found[file.path] for file in files]
 
 
 def reconcile(agent: str, works: list[FileWork]) -> None:

@@ -14,6 +14,7 @@ from ..roots import Roots
 from ..titles import read_titles
 from .blocks import HOURS, RECENT, Stretch, blocks_of, greatest, is_active, stretches
 from .identity import merge
+from .kept import Kept
 from .overview import Overview, read_in
 from .prices import Mode, Pricer
 from .report import KINDS, WEEKDAYS, Apart, Asked, Kind, Order, by_project, chosen, fill_whole, report, totals_of
@@ -48,6 +49,7 @@ def usage_report(
     now: datetime | None = None,
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    kept: Kept | None = None,
 ) -> UsageReport:
     """Read every session below the roots and add up its calls, each once.
 
@@ -55,7 +57,8 @@ def usage_report(
     (exclusive), aware: when the call was made; of blocks, when the block began. agent, project: only that agent's calls,
     and those of that folder (a path or a part of one). mode, costs, pricer: how calls are priced, if at all. instances:
     days by project. active, recent, token_limit ("max": what the greatest block that is over held), session_length
-    (hours), now: of blocks alone. progress: told the bytes of files done and of all files.
+    (hours), now: of blocks alone. progress: told the bytes of files done and of all files. kept: a cache of earlier scans,
+    read and filled; None reads every file.
 
     Raises InvalidOptionsError for an option that cannot be meant. What cannot be read is in the result.
     """
@@ -86,7 +89,7 @@ def usage_report(
     if costs:
         view.mode = mode if pricer is None else pricer.mode
     with fewer_collections():
-        scans = scan_files(discovery.files, jobs=jobs, progress=told)
+        scans = scan_files(discovery.files, jobs=jobs, progress=told, kept=kept)
         _what_was_read(view, discovery, scans)
         asked.agents = {scan.work.path: scan.work.agent for scan in scans if scan.work is not None}
         asked.subagents = {scan.file.path for scan in scans if scan.file.kind == "subagent"}

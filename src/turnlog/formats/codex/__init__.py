@@ -7,7 +7,7 @@ from typing import Any
 from ..base import Format, HistoryRule, Root, TitleRule
 from .document import document
 from .fold import fold
-from .lineage import reconcile
+from .lineage import Hints, reconcile
 from .lines import SCHEMA
 from .session import CodexSession
 from .types import IGNORED, TYPES
@@ -54,6 +54,7 @@ CODEX = Format(
     root=Root(env=(("CODEX_HOME", _SCANS),), defaults=("~/.codex",), scans=_SCANS, archived=("archived_sessions",)),
     fold=fold,
     reconcile=reconcile,
+    hints=Hints,
     history=HistoryRule(file="history.jsonl", session="session_id", text="text", time="ts", unit=1_000_000),
     titles=TitleRule(pattern="session_index.jsonl", entries=None, id="id", title="thread_name", origin="source_title"),
     document=document,

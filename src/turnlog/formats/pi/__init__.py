@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...jsontext import TextError, decode
-from ..base import Format, Root, TreeRule
+from ..base import Format, Root, TreeRule, Walk
 from .copies import reconcile
 from .entries import SCHEMA
-from .fold import fold
+from .fold import Lineage, fold
 from .session import PiSession
 from .types import ENTRY_TYPES, IGNORED, TYPES
 
@@ -38,6 +38,12 @@ def _recognise(line: bytes) -> bool:
     return value.get("type") == "session" and isinstance(value.get("id"), str)
 
 
+def _walk(plain: bool) -> Walk:
+    from .walk import PiWalk
+
+    return PiWalk(plain)
+
+
 PI = Format(
     name="pi",
     title="Pi",
@@ -48,9 +54,11 @@ PI = Format(
     recognise=_recognise,
     fold=fold,
     reconcile=reconcile,
+    hints=Lineage,
     types=TYPES,
     ignored=IGNORED,
     tree=TreeRule(id="id"),
+    walk=_walk,
     root=Root(
         # The folder of the first variable is the flat store itself; that of the second is the agent's folder.
         env=(
