@@ -91,11 +91,20 @@ def test_a_wrong_output_does_not_pass():
 
 @pytest.mark.parametrize(
     "command",
-    [["overview"], ["list"], ["check"], ["history"], ["titles"], ["demo"], ["show", str(CLAUDE)]],
+    [
+        ["overview"],
+        ["list"],
+        ["check"],
+        ["history"],
+        ["titles"],
+        ["demo"],
+        ["show", str(CLAUDE)],
+        ["context", str(CLAUDE)],
+    ],
     ids=" ".join,
 )
 def test_what_a_command_prints_keeps_its_schema(command, tmp_path):
-    where = [] if command[0] in {"demo", "show"} else ["--home", DEMO]
+    where = [] if command[0] in {"demo", "show", "context"} else ["--home", DEMO]
     told = as_json(*command, *where, code=None)
     holds(told["schema"], told)
     assert told["schema"] == f"turnlog.{command[0]}/1"

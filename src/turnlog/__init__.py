@@ -40,11 +40,13 @@ if TYPE_CHECKING:
     from .formats.swink.entries import SessionEntry, messages
     from .history import HistoryEntry, history_files, read_history
     from .jsontext import clean
+    from .ledger.context import SessionContext, session_context
     from .ledger.identity import Ledger, merge
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
     from .ledger.scan import FileScan, scan_file, scan_files
     from .ledger.sums import UsageReport
+    from .ledger.tree import SessionTree, session_tree
     from .ledger.usage import usage_report
     from .model import (
         EVENTS,
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from .schemas import schema
     from .titles import read_titles
     from .tokens import Additive, Counts, Semantics
+    from .views.tree import Tree, tree
     from .walker import WalkedLine, walk
 
 _ROOMS: dict[str, str] = {
@@ -89,12 +92,14 @@ _ROOMS: dict[str, str] = {
     "formats.swink.entries": "SessionEntry messages",
     "history": "HistoryEntry history_files read_history",
     "jsontext": "clean",
+    "ledger.context": "SessionContext session_context",
     "ledger.identity": "Ledger merge",
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
     "ledger.scan": "FileScan scan_file scan_files",
     "ledger.sums": "UsageReport",
     "ledger.usage": "usage_report",
+    "ledger.tree": "SessionTree session_tree",
     "model": """BranchSummary Compaction ContextEdit Custom CustomMessage EVENTS Event Image Item Label Message Meta ModelChange
         Prompt Record SessionName Thinking ThinkingLevelChange ToolCall ToolResult Totals Turn Usage""",
     "parser": "Parser",
@@ -104,6 +109,7 @@ _ROOMS: dict[str, str] = {
     "titles": "read_titles",
     "tokens": "Additive Counts Semantics",
     "walker": "WalkedLine walk",
+    "views.tree": "Tree tree",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
@@ -147,9 +153,11 @@ __all__ = [
     "Record",
     "Roots",
     "Semantics",
+    "SessionContext",
     "SessionEntry",
     "SessionFile",
     "SessionName",
+    "SessionTree",
     "SnapshotTruncated",
     "SourceChanged",
     "SourceCorrupt",
@@ -161,6 +169,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Totals",
+    "Tree",
     "Turn",
     "TurnlogError",
     "UnknownFormatError",
@@ -186,7 +195,10 @@ __all__ = [
     "scan_file",
     "scan_files",
     "schema",
+    "session_context",
+    "session_tree",
     "survey",
+    "tree",
     "usage_report",
     "walk",
 ]

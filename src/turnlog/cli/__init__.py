@@ -19,6 +19,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list", "Sessions, newest first."),
     "usage": ("usage", "Tokens and costs by day, week, month, session, block, model, project or agent."),
     "show": ("show", "One session as a readable transcript."),
+    "tree": ("tree", "The branches of one session, and the leaf where it goes on."),
+    "context": ("context", "What the model was shown at one entry of a session."),
     "events": ("events", "The typed events of a file, one JSON object a line."),
     "check": ("check", "The proof: what was read, byte for byte, and what was not."),
     "raw": ("raw", "The exact bytes of a file or a part of it."),

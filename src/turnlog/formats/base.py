@@ -17,6 +17,7 @@ from ..contract import Place, ReadOptions, ReadSummary
 from ..errors import FaultKind, LineFault, Problem
 from ..jsontext import NotANumber
 from ..model import Event, Item
+from ..seen import NO_CONTEXT, ContextRule
 from ..typed import P, Part, Schema, found_name, raw_name
 from ..work import FileWork
 
@@ -259,11 +260,26 @@ class TitleRule(msgspec.Struct, frozen=True, kw_only=True):
 class TreeRule(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent's records point at each other. id: the native key of a record's id, at its top level. across: a
     parent may lie in another file of the agent. joined: the fact of a Compaction that names the record it goes on from,
-    where the agent begins a new root there."""
+    where the agent begins a new root there. parallel: lines of one answer, results of parallel calls and the client's own
+    records may hang beside the chain without being a branch. first_place: a record that is written again
+    stays in its first place, and does not move the leaf."""
 
     id: str
     across: bool = False
     joined: str | None = None
+    parallel: bool = False
+    first_place: bool = False
+
+
+class BaseRule(msgspec.Struct, frozen=True, kw_only=True):
+    """How a file says that it goes on from within another one. fact: of its first Meta event, an object. session, end,
+    number: its keys for the session it goes on from, the byte in that session's file up to which it holds, and the
+    number of the first record it does not hold."""
+
+    fact: str
+    session: str
+    end: str
+    number: str
 
 
 class TransactionRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -318,11 +334,13 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     types: every native type by label ("user", "event_msg:token_count", "content:text") to the kinds of event it is
     projected to. ignored: the labels left out, each with its reason. document: where the records of a whole JSON document
     stand. fold(place, items): the work one file says was done. reconcile(files): with the work of all files of this agent
-    at hand, moves what proves to be copied from another file to `left`. hints: the type of `FileWork.hints`. tree: how its records point at each other, None
-    where they form no tree. transaction: how an append is framed that may stay uncommitted. recognise(line): a file whose
-    first whole line is this one is a session at all; None where every file of a fitting name is. walk(plain): the reader program
-    that the agent's documentation has, None where it has none; plain: its text mended where the program's own says nothing.
-    provider: whose prices hold for a call that names no provider; None where every call names its own.
+    at hand, moves what proves to be copied from another file to `left`. hints: the type of `FileWork.hints`. tree: how its
+    records point at each other, None where they form no tree. transaction: how an append is framed that may stay
+    uncommitted. based: how a file goes on from within another one. recognise(line): a file whose first whole line is this
+    one is a session at all; None where every file of a fitting name is. context: how the agent makes what its model is shown.
+    walk(plain): the reader program that the agent's documentation has, None where it has none; plain: its text mended where
+    the program's own says nothing. provider: whose prices hold for a call that names no provider; None where every call
+    names its own.
     """
 
     name: str
@@ -343,6 +361,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     suffixes: tuple[str, ...] = (".jsonl",)
     tree: TreeRule | None = None
     transaction: TransactionRule | None = None
+    based: BaseRule | None = None
     recognise: Callable[[bytes], bool] | None = None
     provider: str | None = None
     walk: Callable[[bool], Walk] | None = None
+    context: ContextRule = NO_CONTEXT

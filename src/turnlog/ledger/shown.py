@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC
 from typing import Any
 
@@ -10,9 +9,9 @@ import msgspec
 
 from ..contract import ReadOptions, ReadSummary
 from ..discover import Discovery, SessionFile, find_sessions
-from ..errors import LineFault, SourceCorrupt, SourceError, UnknownFormatError
+from ..errors import LineFault, SourceError
 from ..formats import place_of
-from ..model import Item, Message
+from ..model import Message
 from ..reader import read
 from ..roots import Roots
 from ..titles import read_titles
@@ -21,6 +20,7 @@ from ..views.turns import Call, Side, TurnView
 from .overview import Tokens, iso, overview
 from .peek import peek_files
 from .scan import SCAN_OPTIONS, FileScan
+from .whole import read_whole
 
 SCHEMA = "turnlog.show/1"
 
@@ -89,40 +89,22 @@ def show(
     limit: the last so many turns. Raises SourceError if nothing of the file can be read.
     """
     discovery = find_sessions(roots) if roots is not None else Discovery([], [])
-    real = os.path.realpath(path)
-    known = next((file for file in discovery.files if os.path.realpath(file.path) == real), None)
-    agent = agent or (known.agent if known is not None else None)
-    place = place_of(path, subagent=None if known is None else known.kind == "subagent")
-    items: list[Item] = []
-    error: SourceError | None = None
-    with read(path, agent, options, place=place) as reader:
-        try:
-            agent = reader.format.name
-            for batch in reader.batches():
-                items += batch
-        except UnknownFormatError:
-            said = "no agent's format could be told from the first records: name it with --agent"
-            raise SourceCorrupt(path, said) from None
-        except SourceError as failed:
-            if not items:
-                raise
-            error = failed
-    summary = reader.finish()
-    format = reader.format
+    whole = read_whole(path, discovery, agent, options)
+    format, place, items, known, summary = whole.format, whole.place, whole.items, whole.known, whole.summary
     scan = FileScan(known or SessionFile(format.name, path, "subagent" if place.subagent else "main"), summary=summary)
     scan.faults = [item for item in items if isinstance(item, LineFault)]
     scan.work = format.fold(place, iter(items))
     turns = transcript(items, format.transaction)
     found = Show(
-        complete=summary.is_complete and error is None,
+        complete=whole.complete,
         session=_facts(scan, roots),
         turns=turns if limit is None else turns[max(0, len(turns) - limit) :],
         earlier=0 if limit is None else max(0, len(turns) - limit),
         summary=summary,
-        error=None if error is None else str(error),
+        error=None if whole.error is None else str(whole.error),
     )
     if known is not None:
-        found.subagents = _subagents(known, found.session.sessions, turns, discovery.files)
+        found.subagents = subagents_of(known, found.session.sessions, turns, discovery.files)
         # Of turns that were left out the subagents are left out too.
         gone = {call.id for call in _calls(turns)} - {call.id for call in _calls(found.turns)}
         found.subagents = [one for one in found.subagents if one.call_id is None or one.call_id not in gone]
@@ -149,7 +131,7 @@ def _facts(scan: FileScan, roots: Roots | None) -> ShownFacts:
     return facts
 
 
-def _subagents(
+def subagents_of(
     own: SessionFile, sessions: list[str], turns: list[TurnView], files: list[SessionFile]
 ) -> list[Subagent]:
     """The other files of the same agent that say they were started from this session, or lie there as a subagent's."""
@@ -177,11 +159,11 @@ def _subagent(scan: FileScan, *, beside: bool) -> Subagent:
     key = stem.rpartition("-")[2] if beside else next(iter(work.sessions))
     firsts = [facts.first for facts in work.sessions.values() if facts.first is not None]
     return Subagent(
-        id=key, path=scan.file.path, task=_task(scan.file), first=iso(min(firsts)) if firsts else None
+        id=key, path=scan.file.path, task=task_of(scan.file), first=iso(min(firsts)) if firsts else None
     )  # fmt: skip
 
 
-def _task(file: SessionFile) -> str | None:
+def task_of(file: SessionFile) -> str | None:
     """The first thing a subagent was told; only the head of its file is read for it."""
     options = msgspec.structs.replace(SCAN_OPTIONS, include=frozenset(("message",)))
     try:
@@ -222,4 +204,4 @@ def _asks(arguments: Any, task: str | None) -> bool:
     return isinstance(arguments, dict) and task in [v for v in arguments.values() if isinstance(v, str)]
 
 
-__all__ = ["SCHEMA", "Show", "ShownFacts", "Subagent", "show"]
+__all__ = ["SCHEMA", "Show", "ShownFacts", "Subagent", "show", "subagents_of", "task_of"]

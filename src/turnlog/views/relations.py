@@ -7,7 +7,7 @@ the number of records, and nothing recurses: parents may form any loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -155,9 +155,10 @@ def _by_place(relation: Relation) -> tuple[int, int]:
     return relation.line, relation.start
 
 
-def _relation(
+def relation_at(
     kind: RelationKind, at: Record, said: str, *, note: bool = False, count: int = 1, to: Record | None = None
 ) -> Relation:
+    """A relation seen at that record."""
     return Relation(
         kind=kind, line=at.line, start=at.start, end=at.end, said=said, note=note, count=count,
         to_line=to.line if to is not None else None,
@@ -166,9 +167,9 @@ def _relation(
 
 def _uncommitted(begun: Record, held: int) -> Relation:
     if not held:
-        return _relation("uncommitted", begun, "an append was begun here and nothing follows", note=True, count=0)
+        return relation_at("uncommitted", begun, "an append was begun here and nothing follows", note=True, count=0)
     what = f"{held} record{'s' if held > 1 else ''}"
-    return _relation("uncommitted", begun, f"an append of {what} was begun here and never committed", count=held)
+    return relation_at("uncommitted", begun, f"an append of {what} was begun here and never committed", count=held)
 
 
 def _same_head(a: Record, b: Record) -> bool:
@@ -191,33 +192,39 @@ def _duplicates(links: Links, last: dict[str, Record], alike: Callable[[Record, 
             again.append(record)
             first_of_again = first_of_again or before
         else:
-            yield _relation(
+            yield relation_at(
                 "duplicate-id", record, f"line {before.line} has the same id and says another thing", to=before
             )
     if again:
         what = "1 record is" if len(again) == 1 else f"{len(again)} records are"
         said = f"{what} written again, byte for byte; counted once"
-        yield _relation("duplicate-id", again[0], said, note=True, count=len(again), to=first_of_again)
+        yield relation_at("duplicate-id", again[0], said, note=True, count=len(again), to=first_of_again)
 
 
 def _cycles(last: dict[str, Record]) -> Iterator[Relation]:
-    """Each circle of parents once, at the first of its lines. Every record is walked over once."""
+    """Each circle of parents once, at the first of its lines."""
+    for keys in circles({key: record.parent_id for key, record in last.items()}):
+        circle = [last[key] for key in keys]
+        first = min(circle, key=lambda record: record.line)
+        if len(circle) == 1:
+            yield relation_at("self-parent", first, "the record is its own parent")
+        else:
+            said = f"the parents of {len(circle)} records lead in a circle"
+            yield relation_at("cycle", first, said, count=len(circle))
+
+
+def circles(parents: Mapping[str, str | None]) -> Iterator[list[str]]:
+    """Each circle that parents (by child) lead in, as its keys. Every key is walked over once."""
     walk_of: dict[str, int] = {}
-    for number, begin in enumerate(last):
+    for number, begin in enumerate(parents):
         path: list[str] = []
         key: str | None = begin
-        while key and key in last and key not in walk_of:
+        while key and key in parents and key not in walk_of:
             walk_of[key] = number
             path.append(key)
-            key = last[key].parent_id
+            key = parents[key]
         if key and walk_of.get(key) == number:
-            circle = [last[one] for one in path[path.index(key) :]]
-            first = min(circle, key=lambda record: record.line)
-            if len(circle) == 1:
-                yield _relation("self-parent", first, "the record is its own parent")
-            else:
-                said = f"the parents of {len(circle)} records lead in a circle"
-                yield _relation("cycle", first, said, count=len(circle))
+            yield path[path.index(key) :]
 
 
 def _missing(links: Links, last: dict[str, Record], known: frozenset[str] | set[str]) -> list[Open]:
@@ -229,14 +236,14 @@ def _missing(links: Links, last: dict[str, Record], known: frozenset[str] | set[
         if parent and parent not in last and parent not in known:
             lost = node.lost_before
             if lost is None:
-                relation = _relation("missing-parent", record, "its parent was never written here")
+                relation = relation_at("missing-parent", record, "its parent was never written here")
             else:
                 said = f"its parent is not here; it may be line {lost}, which is unreadable or has no id"
-                relation = _relation("missing-parent", record, said, note=True)
+                relation = relation_at("missing-parent", record, said, note=True)
             found.append(Open(parent, relation))
     for key, record, what, note in links.targets:
         if key and key not in last and key not in known:
-            relation = _relation("missing-target", record, f"{what} points at a record that is not here", note=note)
+            relation = relation_at("missing-target", record, f"{what} points at a record that is not here", note=note)
             found.append(Open(key, relation))
     return found
 
@@ -261,13 +268,13 @@ def _strangers(links: Links, own: str | None) -> Iterator[Relation]:
         joined = len(records) - len(apart)
         if apart and named:
             what = "a record" if len(apart) == 1 else f"{len(apart)} records"
-            yield _relation(
+            yield relation_at(
                 "cross-session", apart[0], f"{what} of another session, joined to none of this", count=len(apart)
             )
         elif apart or joined:
             what = "a record" if len(records) == 1 else f"{len(records)} records"
             said = f"{what} of another session" + ("" if apart else ", which this one goes on from")
-            yield _relation("cross-session", records[0], said, note=True, count=len(records))
+            yield relation_at("cross-session", records[0], said, note=True, count=len(records))
 
 
 def _groups(links: Links) -> Callable[[str], str]:

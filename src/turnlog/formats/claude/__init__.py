@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import Format, HistoryRule, Root, TitleRule, TreeRule
+from .context import CONTEXT
 from .fold import fold
 from .records import SCHEMA
 from .session import ClaudeSession
@@ -48,7 +49,8 @@ CLAUDE = Format(
     types=TYPES,
     ignored=IGNORED,
     # Subagent files, resumed copies and cleaned-up files point at records of other files (sheet 9).
-    tree=TreeRule(id="uuid", across=True, joined="logicalParentUuid"),
+    tree=TreeRule(id="uuid", across=True, joined="logicalParentUuid", parallel=True, first_place=True),
+    context=CONTEXT,
     root=Root(
         env=(("CLAUDE_CONFIG_DIR", (("projects", "**/*.jsonl"),)),),
         defaults=("~/.claude", "~/.config/claude"),

@@ -86,7 +86,9 @@ class ClaudeSession(Session):
         kind = record.type
         project = _PROJECT.get(kind)
         if project is None:
-            return _ASIDES.get(kind) or Aside(kind, False)
+            if record.uuid is None:
+                return _ASIDES.get(kind) or Aside(kind, False)
+            project = ClaudeSession._node
         if kind in LARGER and record.__class__ is Said:
             return None  # the first look showed only what prompts and answers have
         session = record.sessionId
@@ -351,6 +353,11 @@ class ClaudeSession(Session):
             out.append(SessionName(head, 1, record.aiTitle, "ai"))
         else:
             out.append(SessionName(head, 1, record.agentName, "agent"))
+
+    def _node(self, record: Said, head: Record, out: list[Event]) -> None:
+        """A record of the chain that says nothing we know: others may hang on it all the same."""
+        self.note(record.type, known=record.type in IGNORED)
+        out.append(Custom(head, 1, record.type))
 
     def _queue_operation(self, record: Line, head: Record, out: list[Event]) -> None:
         content = record.content

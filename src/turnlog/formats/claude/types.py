@@ -1,7 +1,8 @@
 """Every native type of Claude Code's files: what it is projected to, or why it is left out.
 
 Labels: a record's `type`; `system:SUBTYPE`, `attachment:TYPE`, `progress:TYPE`, `content:TYPE` of its parts. Versions and
-sections are those of the sheet CLAUDE_CODE.
+sections are those of the sheet CLAUDE_CODE. A record of an unknown or ignored type that has an id is a node of the chain all
+the same: it is counted as such and said as a bare `custom` event.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import Format, HistoryRule, Root, TitleRule
+from ..base import BaseRule, Format, HistoryRule, Root, TitleRule
+from .context import CONTEXT
 from .document import document
 from .fold import fold
 from .lineage import Hints, reconcile
@@ -58,5 +59,8 @@ CODEX = Format(
     history=HistoryRule(file="history.jsonl", session="session_id", text="text", time="ts", unit=1_000_000),
     titles=TitleRule(pattern="session_index.jsonl", entries=None, id="id", title="thread_name", origin="source_title"),
     document=document,
+    # A revert and a paginated fork go on from within an earlier file (sheet 4).
+    based=BaseRule(fact="history_base", session="thread_id", end="end_byte_offset", number="end_ordinal_exclusive"),
+    context=CONTEXT,
     suffixes=(".jsonl", ".jsonl.zst", ".json"),
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...jsontext import TextError, decode
 from ..base import Format, Root, TreeRule, Walk
+from .context import CONTEXT
 from .copies import reconcile
 from .entries import SCHEMA
 from .fold import Lineage, fold
@@ -59,6 +60,7 @@ PI = Format(
     ignored=IGNORED,
     tree=TreeRule(id="id"),
     walk=_walk,
+    context=CONTEXT,
     root=Root(
         # The folder of the first variable is the flat store itself; that of the second is the agent's folder.
         env=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import Format, Root, TransactionRule
+from .context import CONTEXT
 from .fold import fold
 from .lines import SCHEMA
 from .session import SwinkSession
@@ -44,5 +45,6 @@ SWINK = Format(
     ignored=IGNORED,
     root=Root(defaults=("<config>/swink-agent/sessions",), scans=(("", "*.jsonl"),)),
     fold=fold,
+    context=CONTEXT,
     transaction=TransactionRule(begin="_append", committed="committed"),
 )
