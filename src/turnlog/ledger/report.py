@@ -13,6 +13,7 @@ from typing import Literal, TypeVar, get_args
 import msgspec
 
 from ..work import Sample
+from .branch import Branches
 from .identity import Counted, Ledger
 from .overview import day_of, homes_of
 from .prices import Cost
@@ -46,12 +47,13 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Asked(msgspec.Struct, kw_only=True):
-    """What a report is asked for. agents: of each file; subagents: files of subagents. zone: whose days. since (inclusive), until (exclusive): aware.
+    """What a report is asked for. agents: of each file; subagents: files of subagents; visible: by file, lines of calls on its path. zone: whose days. since (inclusive), until (exclusive): aware.
     project: a path or a part of one. week_from: the day a week begins with, 0 for Monday. cost_of: what a call of an agent cost; None for no costs at all."""
 
     zone: tzinfo
     agents: dict[str, str] = msgspec.field(default_factory=dict)
     subagents: set[str] = msgspec.field(default_factory=set)
+    visible: dict[str, frozenset[int] | None] = msgspec.field(default_factory=dict)
     since: datetime | None = None
     until: datetime | None = None
     project: str | None = None
@@ -177,8 +179,13 @@ def _key(kind: Kind, asked: Asked, ledger: Ledger) -> Callable[[Counted, str, st
     return (lambda _, __, project: project) if kind == "project" else (lambda _, agent, __: agent)
 
 
-def grouped_by(calls: Iterable[Call], key: Callable[[Counted, str, str], K], asked: Asked) -> dict[K, Group]:
-    """The calls by that key, each priced once."""
+def grouped_by(
+    calls: Iterable[Call],
+    key: Callable[[Counted, str, str], K],
+    asked: Asked,
+    also: Callable[[K, Counted, Cost | None], None] | None = None,
+) -> dict[K, Group]:
+    """The calls by that key, each priced once. also: is told each call with its key and cost."""
     groups: dict[K, Group] = {}
     cost_of = asked.cost_of
     for counted, agent, project in calls:
@@ -187,7 +194,10 @@ def grouped_by(calls: Iterable[Call], key: Callable[[Counted, str, str], K], ask
         group = groups.get(name)
         if group is None:
             group = groups[name] = Group()
-        group.add(sample, agent, None if cost_of is None else cost_of(sample, agent))
+        cost = None if cost_of is None else cost_of(sample, agent)
+        group.add(sample, agent, cost)
+        if also is not None:
+            also(name, counted, cost)
     return groups
 
 
@@ -201,8 +211,15 @@ class Rows(msgspec.Struct):
 def report(kind: Kind, ledger: Ledger, asked: Asked, apart: Apart, order: Order | None = None) -> Rows:
     """The rows of one report; what is in none goes to `apart`. order: None for the usual one: periods and sessions with the
     newest last, the others with the greatest first."""
-    groups = grouped_by(chosen(ledger, asked, apart), _key(kind, asked, ledger), asked)
-    return rows_of(kind, groups, ledger, asked, order)
+    branches = Branches(asked.visible) if kind == "session" else None
+    also = branches.add if branches is not None else None
+    groups = grouped_by(chosen(ledger, asked, apart), _key(kind, asked, ledger), asked, also)
+    found = rows_of(kind, groups, ledger, asked, order)
+    if branches is not None:
+        for row in found.rows:
+            assert isinstance(row, SessionUse)
+            branches.tell(row, priced=asked.priced)
+    return found
 
 
 def by_project(

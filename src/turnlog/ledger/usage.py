@@ -92,6 +92,11 @@ def usage_report(
         scans = scan_files(discovery.files, jobs=jobs, progress=told, kept=kept)
         _what_was_read(view, discovery, scans)
         asked.agents = {scan.work.path: scan.work.agent for scan in scans if scan.work is not None}
+        asked.visible = {
+            scan.work.path: None if scan.work.visible is None else frozenset(scan.work.visible)
+            for scan in scans
+            if scan.work is not None
+        }
         asked.subagents = {scan.file.path for scan in scans if scan.file.kind == "subagent"}
         ledger = merge([scan.work for scan in scans if scan.work is not None], reconcile)
         view.left_out = sum(1 for _, left in ledger.left if left.instead is not None)
