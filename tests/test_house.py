@@ -211,7 +211,11 @@ def test_a_local_socket_is_allowed_in_the_test_run():
         assert second.recv(1) == b"x"
 
 
-@pytest.mark.parametrize("command", [["overview"], ["list"], ["demo"], ["check"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [["overview"], ["list"], ["demo"], ["check"], ["prices"], ["prices", "list", "gpt-5.5"]],
+    ids=" ".join,
+)
 def test_a_command_opens_no_socket(command, tmp_path):
     """The same guard in a process of its own, with the command's whole life under it."""
     watched = (

@@ -100,11 +100,23 @@ def test_a_wrong_output_does_not_pass():
         ["demo"],
         ["show", str(CLAUDE)],
         ["context", str(CLAUDE)],
+        ["prices", "list", "gpt-5.5", "x"],
+        ["usage"],
+        ["usage", "hourly"],
+        ["usage", "weekly"],
+        ["usage", "monthly"],
+        ["usage", "session"],
+        ["usage", "blocks"],
+        ["usage", "model"],
+        ["usage", "project"],
+        ["usage", "agent"],
+        ["usage", "daily", "--instances"],
+        ["usage", "session", "--no-cost"],
     ],
     ids=" ".join,
 )
 def test_what_a_command_prints_keeps_its_schema(command, tmp_path):
-    where = [] if command[0] in {"demo", "show", "context"} else ["--home", DEMO]
+    where = [] if command[0] in {"demo", "show", "context", "prices"} else ["--home", DEMO]
     told = as_json(*command, *where, code=None)
     holds(told["schema"], told)
     assert told["schema"] == f"turnlog.{command[0]}/1"

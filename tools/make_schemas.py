@@ -19,6 +19,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
     from turnlog.ledger import beside, check, context, demo, overview, sessions, shown, sums, tree
+    from turnlog.ledger.prices import listing
     from turnlog.render import events, walk
 
     return {
@@ -35,6 +36,7 @@ def outputs() -> dict[str, Any]:
         demo.SCHEMA: demo.Demo,
         beside.HISTORY: beside.History,
         beside.TITLES: beside.TitleList,
+        listing.SCHEMA: listing.PriceList,
         events.SCHEMA: list(events.row_types().values()),
         walk.SCHEMA: walk.row_types(),
     }

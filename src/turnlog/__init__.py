@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from .ledger.identity import Ledger, merge
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
+    from .ledger.prices import Cost, CostSum, Pricer
+    from .ledger.prices.listing import PriceList, price_list
+    from .ledger.prices.overrides import read_overrides
+    from .ledger.prices.store import load_table, update_prices
     from .ledger.scan import FileScan, scan_file, scan_files
     from .ledger.sums import UsageReport
     from .ledger.tree import SessionTree, session_tree
@@ -96,6 +100,10 @@ _ROOMS: dict[str, str] = {
     "ledger.identity": "Ledger merge",
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
+    "ledger.prices": "Cost CostSum Pricer",
+    "ledger.prices.listing": "PriceList price_list",
+    "ledger.prices.overrides": "read_overrides",
+    "ledger.prices.store": "load_table update_prices",
     "ledger.scan": "FileScan scan_file scan_files",
     "ledger.sums": "UsageReport",
     "ledger.usage": "usage_report",
@@ -122,6 +130,8 @@ __all__ = [
     "ByteCounts",
     "Compaction",
     "ContextEdit",
+    "Cost",
+    "CostSum",
     "Counts",
     "Custom",
     "CustomMessage",
@@ -144,6 +154,8 @@ __all__ = [
     "Overview",
     "Parser",
     "Place",
+    "PriceList",
+    "Pricer",
     "Prompt",
     "RawRecord",
     "ReadOptions",
@@ -182,12 +194,15 @@ __all__ = [
     "clean",
     "find_sessions",
     "history_files",
+    "load_table",
     "merge",
     "messages",
     "overview",
+    "price_list",
     "read",
     "read_from",
     "read_history",
+    "read_overrides",
     "read_raw",
     "read_titles",
     "roots_from_env",
@@ -199,6 +214,7 @@ __all__ = [
     "session_tree",
     "survey",
     "tree",
+    "update_prices",
     "usage_report",
     "walk",
 ]

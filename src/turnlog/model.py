@@ -264,7 +264,7 @@ class Usage(Event, gc=False):
     """Tokens of one call, as written. `basis` says how the counts were had: message, last_sample, initial_cumulative,
     cumulative_delta, response, entry. `cumulative`: the running total beside them, context and not a sample.
     `cost`: US dollars as the agent stored them, None where it stored none. `ledger`: which native ledger.
-    origin_session: the session that made the call, where a copied record says so itself.
+    origin_session: the session that made the call, where a copied record says so itself. speed: "fast" is a dearer mode.
     """
 
     counts: Counts = msgspec.field(default_factory=Counts)
@@ -286,6 +286,7 @@ class Usage(Event, gc=False):
     server_tools: dict[str, int] | None = None
     origin_session: str | None = None
     adjustments: tuple[str, ...] = ()
+    speed: str | None = None
 
     kind: ClassVar[str] = "usage"
 

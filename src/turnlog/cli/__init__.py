@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "walk": ("walk", "What an agent's documented reader program prints of a session file."),
     "history": ("history", "Prompts typed into the agents, from their history files."),
     "titles": ("titles", "Session titles from the agents' own indexes."),
+    "prices": ("prices", "The prices calls are priced with, and their update."),
     "demo": ("demo", "Every view over a small home made of synthetic sessions."),
 }
 """Every command: the module that holds it (its `command`) and the line it has in the help."""

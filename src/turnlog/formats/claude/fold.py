@@ -128,6 +128,7 @@ class _Fold:
             None if event.origin_session is None else event.origin_session == facts.id,
             self.at_least,
             tier=event.service_tier,
+            fast=event.speed == "fast",
             write_1h=counts.cache_write_1h,
             searches=(event.server_tools or _NONE).get("web_search_requests", 0),
             aside=event.basis == "advisor",

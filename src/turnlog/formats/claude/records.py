@@ -48,6 +48,7 @@ class TokenUsage(msgspec.Struct, gc=False):
     output_tokens: Natural | None = None
     server_tool_use: ServerTools | None = None
     service_tier: str | None = None
+    speed: str | None = None
     inference_geo: str | None = None
     iterations: list[Iteration] | None = None
     output_tokens_details: OutputDetails | None = None

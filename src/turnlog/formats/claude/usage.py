@@ -18,6 +18,8 @@ def usage_of(record: Said, message: ApiMessage, usage: TokenUsage, head: Record)
     )  # fmt: skip
     if usage.service_tier is not None:
         spent.service_tier = usage.service_tier
+    if usage.speed is not None:
+        spent.speed = usage.speed
     if record.requestSessionId is not None or record.forkedFrom is not None:
         forked = record.forkedFrom
         spent.origin_session = record.requestSessionId if forked is None else forked.sessionId

@@ -114,6 +114,8 @@ class _Fold:
             if self.hints.begun:
                 return
             self._begin(event, record, facts)
+        elif event.facts is not None:
+            self.provider = event.facts.get("model_provider_id") or self.provider
         if event.cwd is not None:
             self.cwd = event.cwd
             facts.cwd = facts.cwd or event.cwd

@@ -11,7 +11,8 @@ total.usd, total.at_least, total.unpriced
 
 from __future__ import annotations
 
-from .cost import Call, Cost, CostSum, Mode, Pricer
+from .cost import Call, Cost, CostSum
+from .pricer import Mode, Pricer
 from .store import load_table
 from .table import Table
 

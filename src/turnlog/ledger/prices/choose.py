@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 
+from .match import Lookup
+from .offer import Offer
 from .overrides import Overrides
-from .table import Lookup, Offer, Table
+from .table import Table
 
 _BEDROCK = re.compile(
     r"arn:aws[a-z-]*:bedrock:|(?:[a-z]{2,6}(?:-[a-z]{2,6})?\.)?(?:anthropic|amazon|meta|cohere|deepseek|openai)\."

@@ -1,6 +1,6 @@
 """The compact table made from genai-prices: the one room that imports that library, which takes half a second.
 
-Only `fetch` uses the network, through the library's own updater.
+Only `fetched` uses the network, through the library's own updater.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from typing import Any
 
 import msgspec
 
+from ...errors import SourceUnreadable
 from .table import KEYS, LAYOUT, Clause, Dated, Model, Price, Provider, Table, Variant, When, seconds
+
+PUBLISHED = "the prices genai-prices publishes"
 
 
 def derived() -> Table:
@@ -22,14 +25,17 @@ def derived() -> Table:
     return _table(genai_prices.__version__, providers, None)
 
 
-def fetch(url: str | None = None) -> Table:
-    """The table of the prices published today. Raises what the library's updater raises."""
-    import genai_prices
+def fetched() -> Table:
+    """The table of the prices published today. Raises SourceUnreadable where they cannot be had."""
+    try:
+        import genai_prices
 
-    updater = genai_prices.UpdatePrices() if url is None else genai_prices.UpdatePrices(url=url)
-    snapshot = updater.fetch()
+        snapshot = genai_prices.UpdatePrices().fetch()
+    except Exception as error:
+        said = f"could not be fetched: {type(error).__name__}"
+        raise SourceUnreadable(PUBLISHED, error, said) from error
     if snapshot is None or not snapshot.providers:
-        raise ValueError("expected a list of providers, found none")
+        raise SourceUnreadable(PUBLISHED, said="expected a list of providers, found none")
     return _table(genai_prices.__version__, snapshot.providers, datetime.now(UTC).date().isoformat())
 
 

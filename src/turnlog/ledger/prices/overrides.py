@@ -18,7 +18,6 @@ output = 4
 
 from __future__ import annotations
 
-import tomllib
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -27,7 +26,8 @@ from typing import Any
 import msgspec
 
 from ...errors import InvalidOptionsError
-from .table import Dated, Model, Offer, When
+from .offer import Offer
+from .table import Dated, Model, When
 
 NAMES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 _MOST = Decimal(10) ** 9
@@ -69,6 +69,8 @@ def read_overrides(file: Path | None = None) -> Overrides:
         raise InvalidOptionsError(f"{path}: expected a readable file, found: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InvalidOptionsError(f"{path}: expected TOML in UTF-8, found other bytes") from None
+    import tomllib
+
     try:
         value = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError, ArithmeticError) as error:
@@ -85,7 +87,7 @@ def read_overrides(file: Path | None = None) -> Overrides:
 def _offer(path: Path, name: str, about: Any) -> Offer:
     key = f'models."{name}"'
     entries = about if isinstance(about, list) and about else [about]
-    dated = [_dated(path, f"{key}[{n}]" if isinstance(about, list) else key, one) for n, one in enumerate(entries)]
+    dated = [_dated(path, f"{key}[{n}]" if entries is about else key, one) for n, one in enumerate(entries)]
     # The last that holds counts: those without a day first, then by day.
     dated.sort(key=lambda entry: "" if entry.when is None else entry.when.day or "")
     return Offer("", Model(name, ["equals", name], dated), own=True, strict=True)

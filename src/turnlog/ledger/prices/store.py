@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from ...errors import SourceUnreadable
 from .table import LAYOUT, Table
 
 _MAGIC = b"turnlog prices\0"
@@ -28,34 +29,47 @@ def cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("turnlog", appauthor=False))
 
 
+class Stored(msgspec.Struct):
+    """A table, and the file it is kept in; None where it could not be kept."""
+
+    table: Table
+    file: Path | None = None
+
+
 def load_table(folder: Path | None = None) -> Table:
     """The prices last updated, else those the installed genai-prices came with. Uses no network; never raises for what
     the cache folder holds. Without the library the table is empty and every model is unpriced."""
+    return stored(folder).table
+
+
+def stored(folder: Path | None = None) -> Stored:
+    """The same table, with the file it is kept in."""
     version = _installed()
     if version is None:
-        return Table(LAYOUT, "(not installed)", None, [])
+        return Stored(Table(LAYOUT, "", None, []))
     folder = cache_folder() if folder is None else folder
-    for updated in (True, False):
-        table = _read(_path(folder, version, updated=updated), version)
-        if table is not None:
-            return table
+    bundled = _path(folder, version, updated=False)
+    for path in (_path(folder, version, updated=True), bundled):
+        kept = _read(path, version)
+        if kept is not None:
+            return Stored(kept, path)
     from .derive import derived
 
     table = derived()
-    _write(_path(folder, version, updated=False), table)
-    return table
+    return Stored(table, bundled if _write(bundled, table) else None)
 
 
-def update_table(folder: Path | None = None, url: str | None = None) -> Table:
-    """Fetch today's prices with genai-prices' own updater and keep them: the only use of the network. Raises OSError
-    where they cannot be kept, and what the updater raises."""
-    from .derive import fetch
+def update_prices(folder: Path | None = None) -> Stored:
+    """Fetch today's prices with genai-prices' own updater and keep them: the only use of the network. Raises
+    SourceUnreadable where they cannot be had or kept."""
+    from .derive import fetched
 
-    table = fetch(url)
+    table = fetched()
     folder = cache_folder() if folder is None else folder
-    if not _write(_path(folder, table.library, updated=True), table):
-        raise OSError(f"{folder}: expected a folder that can be written to, found none")
-    return table
+    path = _path(folder, table.library, updated=True)
+    if not _write(path, table):
+        raise SourceUnreadable(str(folder), said="expected a folder that can be written to, found none")
+    return Stored(table, path)
 
 
 def _path(folder: Path, version: str, *, updated: bool) -> Path:
@@ -108,7 +122,7 @@ def _read(path: Path, version: str) -> Table | None:
 
 def _write(path: Path, table: Table) -> bool:
     """Put the table there whole, for this user alone. False where that cannot be done."""
-    body = msgspec.msgpack.encode(table)
+    data = _sealed(msgspec.msgpack.encode(table))
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".prices-", suffix=".tmp")  # made with 0600
@@ -116,10 +130,15 @@ def _write(path: Path, table: Table) -> bool:
         return False
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(_MAGIC + zlib.crc32(body).to_bytes(4, "big") + body)
+            file.write(data)
         os.replace(name, path)
     except OSError:
         with contextlib.suppress(OSError):
             os.unlink(name)
         return False
     return True
+
+
+def _sealed(body: bytes) -> bytes:
+    """The body as it stands in a file: behind our mark and its checksum."""
+    return _MAGIC + zlib.crc32(body).to_bytes(4, "big") + body
