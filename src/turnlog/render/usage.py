@@ -77,11 +77,16 @@ def _table(
 ) -> Iterator[Line]:
     """Rows by one name, the totals below. Exact numbers if the table fits so, else short ones."""
     room = NAME_CELLS + max(0, width - 80) + (NAME_CELLS if compact else 0)
-    for number in (grouped, short):
-        lines = _lines(view, rows, totals, number, room, breakdown=breakdown, compact=compact)
-        if number is short or all(sum(cells(text) for text, _ in line) <= width for line in lines):
-            yield from lines
-            return
+    lines = _lines(view, rows, totals, grouped, room, breakdown=breakdown, compact=compact)
+    if _width(lines) > width:
+        lines = _lines(view, rows, totals, short, room, breakdown=breakdown, compact=compact)
+    if (over := _width(lines) - width) > 0:
+        lines = _lines(view, rows, totals, short, max(8, room - over), breakdown=breakdown, compact=compact)
+    yield from lines
+
+
+def _width(lines: list[Line]) -> int:
+    return max(sum(cells(text) for text, _ in line) for line in lines)
 
 
 def _lines(
