@@ -17,7 +17,8 @@ from reading import FIXTURES
 from turnlog.discover import find_sessions, roots_from_home
 from turnlog.ledger import kept as room
 from turnlog.ledger import scan
-from turnlog.ledger.kept import Kept, cache_folder
+from turnlog.ledger.folders import cache_folder
+from turnlog.ledger.kept import Kept
 from turnlog.ledger.machine import survey
 
 DEMO = Path(scan.__file__).parent.parent / "demo_home"

@@ -10,16 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands import line
-from turnlog.contract import Place
 from turnlog.discover import SessionFile
 from turnlog.ledger.identity import merge
 from turnlog.ledger.prices import Call, CostSum, Pricer
 from turnlog.ledger.prices.overrides import Overrides
 from turnlog.ledger.prices.table import LAYOUT, Dated, Model, Provider, Table, Variant, When
-from turnlog.ledger.scan import _pack, _unpack, scan_file
+from turnlog.ledger.scan import packed, scan_file, unpacked
 from turnlog.model import Record, Usage
 from turnlog.tokens import Additive, Counts, Semantics
-from turnlog.work import FileWork, Sample
+from turnlog.work import Sample
 
 NOON = datetime(2026, 6, 15, 12, tzinfo=UTC)
 
@@ -279,7 +278,10 @@ def test_a_stored_zero_without_tokens_is_zero(pricer):
 
 def test_an_empty_table_leaves_everything_unpriced_but_what_was_stored():
     pricer = Pricer(Table(LAYOUT, "", None, []), Overrides())
-    assert pricer.price(call(fresh=1)).reason == "there is no price table: genai-prices is not installed"
+    assert (
+        pricer.price(call(fresh=1)).reason
+        == "there is no price table: genai-prices is missing or not one turnlog knows"
+    )
     assert pricer.price(STORED).usd == 0.25
 
 
@@ -401,13 +403,15 @@ def test_merged_samples_keep_it_too_each_part_at_its_greatest(tmp_path):
         assert sample.counts.cache_write == 100
 
 
-def test_what_a_price_depends_on_comes_whole_from_another_process():
-    sample = Sample(
-        ("k",), Additive(1, 2, 3, 4), 1, 0, 9, NOON, cost=0.5, provider="p", tier="t", fast=True, write_1h=3, searches=2
-    )
-    work = FileWork(Place(name="f").name, "pi", samples=[sample])
+def test_what_a_price_depends_on_comes_whole_from_another_process(tmp_path):
+    data = answer("00000000-0000-4000-8000-000000000001", USAGE)
+    path = tmp_path / "0.jsonl"
+    path.write_bytes(data)
+    file = SessionFile("claude", str(path), size=len(data))
+    (sample,) = unpacked(packed(file).data).work.samples
 
-    assert _unpack(_pack(work)) == work
+    assert [sample] == scan_file(file).work.samples
+    assert (sample.tier, sample.fast, sample.write_1h, sample.searches) == ("batch", True, 60, 2)
 
 
 def test_a_codex_thread_is_priced_by_the_provider_it_names(tmp_path):

@@ -13,9 +13,10 @@ import pytest
 
 from commands import environment
 from turnlog.errors import InvalidOptionsError, SourceUnreadable
+from turnlog.ledger.folders import cache_folder
 from turnlog.ledger.prices import Call, Pricer, derive, load_table, store
 from turnlog.ledger.prices.overrides import Overrides, default_file, read_overrides
-from turnlog.ledger.prices.store import cache_folder, stored, update_prices
+from turnlog.ledger.prices.store import stored, update_prices
 from turnlog.ledger.prices.table import LAYOUT
 from turnlog.tokens import Additive
 
@@ -48,11 +49,17 @@ def same(first, second):
 def test_the_table_is_kept_by_version_and_layout_for_this_user_alone(small):
     kept = stored()
 
-    assert kept.file == cache_folder() / f"prices-{LAYOUT}-{store._installed()}.bin"
+    assert kept.file == Path(cache_folder()) / f"prices-{LAYOUT}-{store._installed()}.bin"
     assert os.listdir(cache_folder()) == [kept.file.name]
     if os.name == "posix":
-        assert cache_folder().stat().st_mode & 0o777 == 0o700
+        assert Path(cache_folder()).stat().st_mode & 0o777 == 0o700
         assert kept.file.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_cache_folder_is_the_one_that_was_named(small, tmp_path, monkeypatch):
+    monkeypatch.setenv("TURNLOG_CACHE", str(tmp_path / "cache"))
+
+    assert stored().file.parent == tmp_path / "cache"
 
 
 def test_it_is_made_once(small):
@@ -145,6 +152,17 @@ def test_a_kept_table_that_is_not_one_is_made_anew(small, spoiling):
         assert len(small) == 2, "and kept"
 
 
+def test_a_kept_price_that_was_changed_is_not_believed():
+    path = stored().file
+    data = path.read_bytes()
+    assert b"0.125" in data
+    path.write_bytes(data.replace(b"0.125", b"0.126", 1))  # as good a table as any, but for its checksum
+
+    load_table()
+
+    assert path.read_bytes() == data
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners here")
 def test_a_table_of_another_user_is_not_believed(small, monkeypatch):
     stored()
@@ -209,7 +227,21 @@ def test_without_the_library_everything_is_unpriced_and_says_so(monkeypatch):
 
     cost = pricer.price(Call(model="gpt-5.5", counts=Additive(1, 1), home="openai"))
 
-    assert (cost.exact, cost.reason) == (None, "there is no price table: genai-prices is not installed")
+    assert (cost.exact, cost.reason) == (
+        None,
+        "there is no price table: genai-prices is missing or not one turnlog knows",
+    )
+
+
+@pytest.mark.parametrize("wrong", [None, [object()], [{"id": "openai"}]], ids=["nothing", "objects", "dicts"])
+def test_a_library_of_another_shape_leaves_everything_unpriced(monkeypatch, wrong):
+    import genai_prices.data
+
+    monkeypatch.setattr(genai_prices.data, "providers", wrong)
+    pricer = Pricer(load_table(), Overrides())
+
+    assert usd(pricer, "gpt-5.5", home="openai") is None
+    assert not Path(cache_folder()).exists(), "and nothing is kept of it"
 
 
 def test_the_version_is_told_without_importing_the_library():

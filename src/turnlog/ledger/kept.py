@@ -18,6 +18,7 @@ from functools import cache
 from typing import TypeVar
 
 from .._version import __version__
+from .folders import cache_folder
 
 if sys.version_info >= (3, 14):
     from compression.zstd import ZstdError, compress, decompress
@@ -55,16 +56,6 @@ def mark_of(path: str) -> str | None:
     finally:
         os.close(fd)
     return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{tail}"
-
-
-def cache_folder() -> str:
-    """Where this program keeps what can be made again: `TURNLOG_CACHE`, else its folder in the user's cache folder."""
-    given = os.environ.get("TURNLOG_CACHE")
-    if given:
-        return given
-    import platformdirs
-
-    return platformdirs.user_cache_dir("turnlog", appauthor=False)
 
 
 @cache

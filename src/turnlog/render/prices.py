@@ -14,7 +14,9 @@ _HEADS = ("input", "output", "cache read", "write 5m", "write 1h")
 def table_lines(told: PriceList) -> Iterator[Line]:
     """Which table is used, and whose own prices come before it."""
     if told.library is None:
-        yield plain("no price table: genai-prices is not installed, every model is unpriced", "trouble")
+        yield plain(
+            "no price table: genai-prices is missing or not one turnlog knows; every model is unpriced", "trouble"
+        )
     else:
         day = f"updated {told.updated}" if told.updated else "as it came"
         yield plain(f"genai-prices {told.library}, {day}", "strong")

@@ -44,7 +44,7 @@ class Chooser:
 
     def _choose(self, model: str, provider: str | None, home: str | None) -> tuple[Offer | None, str]:
         if not self.table.providers:
-            return None, "there is no price table: genai-prices is not installed"
+            return None, "there is no price table: genai-prices is missing or not one turnlog knows"
         note = ""
         if provider is not None:
             if self.lookup.provider(provider) is not None or provider.lower() == "litellm":

@@ -18,7 +18,8 @@ PUBLISHED = "the prices genai-prices publishes"
 
 
 def derived() -> Table:
-    """The table of the prices that the installed genai-prices came with. Raises ImportError without it."""
+    """The table of the prices that the installed genai-prices came with. Raises ImportError without it;
+    AttributeError, TypeError or ValueError where it has another shape than the one known here."""
     import genai_prices
     from genai_prices.data import providers
 

@@ -49,7 +49,7 @@ class ModelPrices(msgspec.Struct, kw_only=True):
 
 
 class PriceList(msgspec.Struct, kw_only=True):
-    """The table in use. library: version of genai-prices, null without it. updated: the day its prices were fetched, null
+    """The table in use. library: version of genai-prices, null without a table. updated: the day its prices were fetched, null
     for those it came with. cached: the file the table is kept in, null where it could not be kept. overrides: the file of
     a person's own prices, null without one, and the models it prices."""
 

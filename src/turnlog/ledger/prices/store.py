@@ -16,17 +16,11 @@ from pathlib import Path
 import msgspec
 
 from ...errors import SourceUnreadable
+from ..folders import cache_folder
 from .table import LAYOUT, Table
 
 _MAGIC = b"turnlog prices\0"
 LIBRARY = "genai-prices"
-
-
-def cache_folder() -> Path:
-    """Where tables are kept; the folder need not be there."""
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("turnlog", appauthor=False))
 
 
 class Stored(msgspec.Struct):
@@ -38,16 +32,18 @@ class Stored(msgspec.Struct):
 
 def load_table(folder: Path | None = None) -> Table:
     """The prices last updated, else those the installed genai-prices came with. Uses no network; never raises for what
-    the cache folder holds. Without the library the table is empty and every model is unpriced."""
+    the cache folder holds. Without the library, or with one of a shape that is not known, the table is empty and every
+    model is unpriced."""
     return stored(folder).table
 
 
 def stored(folder: Path | None = None) -> Stored:
     """The same table, with the file it is kept in."""
     version = _installed()
+    nothing = Stored(Table(LAYOUT, "", None, []))
     if version is None:
-        return Stored(Table(LAYOUT, "", None, []))
-    folder = cache_folder() if folder is None else folder
+        return nothing
+    folder = Path(cache_folder()) if folder is None else folder
     bundled = _path(folder, version, updated=False)
     for path in (_path(folder, version, updated=True), bundled):
         kept = _read(path, version)
@@ -55,7 +51,10 @@ def stored(folder: Path | None = None) -> Stored:
             return Stored(kept, path)
     from .derive import derived
 
-    table = derived()
+    try:
+        table = derived()
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return nothing
     return Stored(table, bundled if _write(bundled, table) else None)
 
 
@@ -65,7 +64,7 @@ def update_prices(folder: Path | None = None) -> Stored:
     from .derive import fetched
 
     table = fetched()
-    folder = cache_folder() if folder is None else folder
+    folder = Path(cache_folder()) if folder is None else folder
     path = _path(folder, table.library, updated=True)
     if not _write(path, table):
         raise SourceUnreadable(str(folder), said="expected a folder that can be written to, found none")
