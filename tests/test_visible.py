@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reading import CASES, IDS, parse
@@ -51,6 +51,8 @@ def test_the_visible_path_of_every_fixture_is_the_branch_of_its_tree(format, pat
     assert seen(items, rule) == branch(items, rule)
 
 
+@settings(max_examples=300)
+@example([(1, None, False, 0), (2, None, False, 1), (0, 2, False, 0)], False)
 @given(
     st.lists(
         st.tuples(st.integers(0, 8), st.one_of(st.none(), st.integers(0, 9)), st.booleans(), st.integers(-3, 9)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..formats.base import TreeRule
 from ..model import Compaction, Item, Record
+from .relations import circles
 
 Head = tuple[str | None, int]
 
@@ -46,27 +47,34 @@ class Visible:
 
     def lines(self) -> set[int]:
         """The lines of the records from the root to the leaf."""
+        heads = self._heads
         path: list[str] = []
         place: dict[str, int] = {}
-        by_join: set[str] = set()
         key = self._leaf
         if key is None:
-            key = next(reversed(self._heads), None)
+            key = next(reversed(heads), None)
         while key is not None:
-            if key in place:  # a circle: it is cut where it is joined, else at its first line
-                circle = path[place[key] :]
-                cut = next((one for one in circle if one in by_join), None)
-                cut = cut or min(circle, key=lambda one: self._heads[one][1])
-                path = path[: place[cut] + 1]
+            if key in place:  # a circle, which the tree cuts
+                path = path[: place[self._cut(key)] + 1]
                 break
             place[key] = len(path)
             path.append(key)
-            up = self._heads[key][0]
-            if up is None and (joined := self._joins.get(key)) in self._heads and joined != key:
-                up = joined
-                by_join.add(key)
-            key = up if up in self._heads else None
-        found = {self._heads[one][1] for one in path}
+            key = self._up(key)[0]
+        found = {heads[one][1] for one in path}
         for one in path:
             found.update(self._again.get(one, ()))
         return found
+
+    def _up(self, key: str) -> tuple[str | None, bool]:
+        """What a record hangs on, None for a root; and whether it does by a compaction's word."""
+        up = self._heads[key][0]
+        if up is None and (joined := self._joins.get(key)) in self._heads and joined != key:
+            return joined, True
+        return (up if up in self._heads else None), False
+
+    def _cut(self, key: str) -> str:
+        """Where the circle that holds this record is cut: where it is joined, else at its first line."""
+        parents = {one: self._up(one)[0] for one in self._heads}
+        circle = next(circle for circle in circles(parents) if key in circle)
+        joined = next((one for one in circle if self._up(one)[1]), None)
+        return joined or min(circle, key=lambda one: self._heads[one][1])
