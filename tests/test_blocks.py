@@ -102,7 +102,15 @@ def test_a_range_chooses_whole_blocks_by_their_begin(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "limit, status", [(20_000, "ok"), (12_000, "warning"), (11_000, "warning"), (10_999, "exceeds")]
+    "limit, status",
+    [
+        (20_000, "ok"),
+        (13_750, "ok"),
+        (13_749, "warning"),
+        (12_000, "warning"),
+        (11_000, "warning"),
+        (10_999, "exceeds"),
+    ],
 )
 def test_the_active_block_is_compared_with_the_limit(tmp_path, limit, status):
     (block,) = blocks(tmp_path, 0, 0.5, 1, now=START + 2 * HOUR, tokens=(400, 100, 250, 250), token_limit=limit)

@@ -268,6 +268,20 @@ def test_without_costs_no_key_speaks_of_any(tmp_path):
         assert [key for key in keys if "ost" in key or key in {"mode", "unpricedModels"}] == []
 
 
+def test_a_row_says_that_its_output_may_be_more_and_how_many_calls_have_a_part_unknown(tmp_path):
+    partly = answer(3, "s1", NOON + timedelta(days=2))
+    del partly["message"]["usage"]["input_tokens"]
+    put(tmp_path, "s1", [answer(1, "s1", NOON) | {"version": "2.1.50"}])
+    put(tmp_path, "s2", [answer(2, "s2", NOON + timedelta(days=1)), partly | {"sessionId": "s2"}])
+
+    view = used(tmp_path, prices=pricer(tmp_path))
+
+    assert [row.output_at_least for row in view.daily] == [True, False, False]
+    assert [row.partly_unknown for row in view.daily] == [0, 0, 1]
+    assert [row.cost_at_least for row in view.daily] == [True, False, True]
+    assert (view.totals.output_at_least, view.totals.partly_unknown) == (True, 1)
+
+
 def test_what_an_agent_never_committed_is_apart():
     view, seen = used(DEMO), survey(roots_from_home(DEMO), "UTC")
 

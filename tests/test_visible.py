@@ -91,6 +91,24 @@ def test_a_branch_that_was_left_is_in_the_whole_and_not_in_the_branch(tmp_path):
     assert (row.context_tokens, row.context_peak) == (27, 900)
 
 
+def test_the_context_is_that_of_the_last_call_a_person_sees_not_of_one_that_was_left(tmp_path):
+    typed = {
+        "parentUuid": "u1",
+        "isSidechain": False,
+        "sessionId": "s1",
+        "type": "user",
+        "uuid": "p1",
+        "timestamp": "2026-05-01T13:00:00.000Z",
+        "message": {"role": "user", "content": "once more"},
+    }
+    left = answer(2, "s1", NOON + timedelta(minutes=1), tokens=(900, 0, 0, 0), parent="u1")
+    put(tmp_path, "s1", [answer(1, "s1", NOON, tokens=(100, 0, 5, 0)), left, typed])
+
+    (row,) = used(tmp_path, "session").session
+
+    assert (row.context_tokens, row.context_peak, row.branch_tokens) == (105, 900, 105)
+
+
 def test_an_answer_whose_first_line_hangs_beside_the_path_is_on_it_once(tmp_path):
     first = answer(1, "s1", NOON)
     second = answer(1, "s1", NOON, parent=None) | {"uuid": "u1b"}

@@ -71,8 +71,8 @@ def greatest(found: list[Stretch], now: datetime, length: timedelta) -> int | No
 
 
 def is_active(one: Stretch, now: datetime, length: timedelta) -> bool:
-    """Whether the block is under way at that moment."""
-    return now - one.last < length and now < later(one.start, length)
+    """Whether the block is not over at that moment."""
+    return now < later(one.start, length)
 
 
 def later(at: datetime, length: timedelta) -> datetime:
