@@ -187,6 +187,7 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
         fast,
         hour,
         searches,
+        kept.aside,
     )
     instead = (work.path, kept.line, kept.start, kept.end)
     for other, sample in same[1:]:
