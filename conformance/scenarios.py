@@ -1,0 +1,449 @@
+"""The scenarios: what the model says, what the client does, and what must have been written down, fixed beforehand.
+
+`said` is a session file in short, in file order, one tuple an event, without what Pi writes of itself (system messages):
+
+    ("user", text)  ("assistant", text)  ("thinking", text)  ("call", name, arguments)  ("result", name, text, is_error)
+    ("compaction", summary)  ("branch_summary", summary)  ("label", which message, text)  ("name", text)
+    ("note", text)  ("custom", name)  ("edit", which message)
+
+An answer's tuples are in the order of its blocks; one without text says ("assistant", ""). A message is named ROLE:N, the
+N-th of its role in the file.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from driver import Pi, Ran
+from model_server import Call, Spent, Step, Text, Thought
+
+EXTENSION = Path(__file__).with_name("marks.js")
+
+ODD = "one\u2028two\u2029three\x85 caf\u00e9 \U0001f600 \x1b[31mred\x1b[0m \\n end"
+"""What breaks readers that split on more than LF, or print what they read."""
+
+NOTHING = Spent()
+
+LONG = "lorem ipsum dolor " * 400
+
+
+@dataclass(frozen=True)
+class Expected:
+    """said: of each session file, oldest first. spent: of all calls that were written down. shown: what the model is shown
+    at the end of the last file, as (role, text). verdict: how the run ended. code: Pi's exit code, also 0 for a failed
+    call. lost: what the client was told it spent and never wrote down."""
+
+    said: tuple[tuple[tuple[Any, ...], ...], ...]
+    spent: Spent
+    shown: tuple[tuple[str, str], ...]
+    verdict: str = "answered"
+    code: int = 0
+    lost: Spent = NOTHING
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """run: what the client does, with Pi in a fresh home."""
+
+    name: str
+    steps: tuple[Step, ...]
+    run: Callable[[Pi], Ran]
+    expected: Expected
+    summaries: tuple[Step, ...] = ()
+
+
+def _once(*arguments: str) -> Callable[[Pi], Ran]:
+    return lambda pi: pi.run(*arguments)
+
+
+PLAIN = Scenario(
+    "plain",
+    (Step((Text(ODD),), Spent(120, 9, 30, 70)),),
+    _once("What is odd?"),
+    Expected(
+        said=((("user", "What is odd?"), ("assistant", ODD)),),
+        spent=Spent(120, 9, 30, 70),
+        shown=(("user", "What is odd?"), ("assistant", ODD)),
+    ),
+)
+
+TOOLS = Scenario(
+    "tools",
+    (
+        Step((Text("First the file."), Call("t1", "read", {"path": "notes.txt"})), Spent(900, 40, 0, 800)),
+        Step(
+            (
+                Call("t2", "bash", {"command": "sleep 0.3; echo slow"}),
+                Call("t3", "bash", {"command": "echo oops >&2; exit 3"}),
+                Call("t4", "nothing", {"x": 1}),
+            ),
+            Spent(60, 55, 800, 150),
+        ),
+        Step((Text("All done."),), Spent(90, 12, 950, 60)),
+    ),
+    _once("Use your tools."),
+    Expected(
+        said=(
+            (
+                ("user", "Use your tools."),
+                ("assistant", "First the file."),
+                ("call", "read", {"path": "notes.txt"}),
+                ("result", "read", "alpha\nbeta\n", False),
+                ("assistant", ""),
+                ("call", "bash", {"command": "sleep 0.3; echo slow"}),
+                ("call", "bash", {"command": "echo oops >&2; exit 3"}),
+                ("call", "nothing", {"x": 1}),
+                ("result", "bash", "slow\n", False),
+                ("result", "bash", "oops\n\n\nCommand exited with code 3", True),
+                ("result", "nothing", "Tool nothing not found", True),
+                ("assistant", "All done."),
+            ),
+        ),
+        spent=Spent(1050, 107, 1750, 1010),
+        shown=(
+            ("user", "Use your tools."),
+            ("assistant", "First the file."),
+            ("toolResult", "alpha\nbeta\n"),
+            ("assistant", ""),
+            ("toolResult", "slow\n"),
+            ("toolResult", "oops\n\n\nCommand exited with code 3"),
+            ("toolResult", "Tool nothing not found"),
+            ("assistant", "All done."),
+        ),
+    ),
+)
+
+THINKING = Scenario(
+    "thinking",
+    (
+        Step(
+            (
+                Thought("Let me think."),
+                Thought("c2VhbGVk", redacted=True),
+                Text("Before the tool."),
+                Call("t1", "bash", {"command": "echo thought"}),
+            ),
+            Spent(200, 90, 0, 500, reasoning=60),
+        ),
+        Step((Thought("Second thought."), Text("Answer: 42")), Spent(30, 10, 700, 0, reasoning=4)),
+    ),
+    _once("--thinking", "high", "Think."),
+    Expected(
+        said=(
+            (
+                ("user", "Think."),
+                ("assistant", "Before the tool."),
+                ("thinking", "Let me think."),
+                ("thinking", "[Reasoning redacted]"),
+                ("call", "bash", {"command": "echo thought"}),
+                ("result", "bash", "thought\n", False),
+                ("assistant", "Answer: 42"),
+                ("thinking", "Second thought."),
+            ),
+        ),
+        spent=Spent(230, 100, 700, 500),
+        shown=(
+            ("user", "Think."),
+            ("assistant", "Before the tool."),
+            ("toolResult", "thought\n"),
+            ("assistant", "Answer: 42"),
+        ),
+    ),
+)
+
+OTHER_WIRE = Scenario(
+    "other wire",
+    (
+        Step(
+            (Thought("In another field."), Text("Seen, "), Call("t1", "bash", {"command": "echo other"})),
+            Spent(300, 70, 128, reasoning=30),
+        ),
+        Step((Text("Done on the other wire."),), Spent(350, 8, 256)),
+    ),
+    _once("--provider", "scripted-openai", "--model", "large", "--thinking", "high", "Think there."),
+    Expected(
+        said=(
+            (
+                ("user", "Think there."),
+                ("assistant", "Seen, "),
+                ("thinking", "In another field."),
+                ("call", "bash", {"command": "echo other"}),
+                ("result", "bash", "other\n", False),
+                ("assistant", "Done on the other wire."),
+            ),
+        ),
+        spent=Spent(650, 78, 384, 0),
+        shown=(
+            ("user", "Think there."),
+            ("assistant", "Seen, "),
+            ("toolResult", "other\n"),
+            ("assistant", "Done on the other wire."),
+        ),
+    ),
+)
+
+# A refusal costs nothing; of the broken stream the client was told 100 in and, so far, 1 out.
+RETRY = Scenario(
+    "retry",
+    (
+        Step(status=529),
+        Step((Text("a part of it, and then nothing"),), Spent(100, 20), cut=2),
+        Step((Text("Recovered."),), Spent(110, 5)),
+    ),
+    _once("Try again."),
+    Expected(
+        said=(
+            (
+                ("user", "Try again."),
+                ("assistant", ""),
+                ("edit", "assistant:0"),
+                ("assistant", "a part of it, and "),
+                ("edit", "assistant:1"),
+                ("assistant", "Recovered."),
+            ),
+        ),
+        spent=Spent(210, 6),
+        shown=(("user", "Try again."), ("assistant", "Recovered.")),
+    ),
+)
+
+REFUSED = Scenario(
+    "refused",
+    (Step(status=400),),
+    _once("Say no."),
+    Expected(
+        said=((("user", "Say no."), ("assistant", "")),),
+        spent=NOTHING,
+        shown=(("user", "Say no."), ("assistant", "")),
+        verdict="failed",
+    ),
+)
+
+
+def _abort(pi: Pi) -> Ran:
+    with pi.talk() as talk:
+        talk.ask("prompt", message="Begin, and be stopped.")
+        talk.until(lambda record: record.get("assistantMessageEvent", {}).get("type") == "text_delta")
+        talk.ask("abort")
+    return talk.ran()
+
+
+ABORT = Scenario(
+    "abort",
+    (Step((Text("Begun but not ended."),), Spent(100, 30), held=True),),
+    _abort,
+    Expected(
+        said=((("user", "Begin, and be stopped."), ("assistant", "Begun but")),),
+        spent=Spent(100, 1),
+        shown=(("user", "Begin, and be stopped."), ("assistant", "Begun but")),
+        verdict="aborted",
+    ),
+)
+
+
+def _killed(pi: Pi) -> Ran:
+    def begun(record: dict[str, Any]) -> bool:
+        return bool(record.get("assistantMessageEvent", {}).get("type") == "text_delta")
+
+    return pi.run_until(begun, signal.SIGKILL, "Begin, and be killed.")
+
+
+KILLED = Scenario(
+    "killed",
+    (Step((Text("Begun but not ended."),), Spent(100, 30), held=True),),
+    _killed,
+    Expected(
+        said=((("user", "Begin, and be killed."),),),
+        spent=NOTHING,
+        shown=(("user", "Begin, and be killed."),),
+        verdict="unfinished",
+        code=-signal.SIGKILL,
+        lost=Spent(100, 1),
+    ),
+)
+
+# The second prompt alone is more than the client keeps, so the cut falls before it and parts no turn.
+COMPACTION = Scenario(
+    "compaction",
+    (
+        Step((Text(f"one {LONG}"),), Spent(3000, 1900), size=4000),
+        Step((Text("two"),), Spent(16000, 1900)),
+        Step((Text("three"),), Spent(900, 15)),
+    ),
+    _once("--model", "scripted-anthropic/small", "First.", f"Second. {LONG}", "Third."),
+    Expected(
+        said=(
+            (
+                ("user", "First."),
+                ("assistant", f"one {LONG}"),
+                ("user", f"Second. {LONG}"),
+                ("assistant", "two"),
+                ("compaction", "## Goal\nIn short."),
+                ("user", "Third."),
+                ("assistant", "three"),
+            ),
+        ),
+        spent=Spent(3000 + 16000 + 900 + 4000, 1900 + 1900 + 15 + 50, 7),
+        shown=(
+            ("compactionSummary", "## Goal\nIn short."),
+            ("user", f"Second. {LONG}"),
+            ("assistant", "two"),
+            ("user", "Third."),
+            ("assistant", "three"),
+        ),
+    ),
+    summaries=(Step((Text("## Goal\nIn short."),), Spent(4000, 50, 7)),),
+)
+
+
+def _fork(pi: Pi) -> Ran:
+    with pi.talk() as talk:
+        talk.prompt("First.")
+        talk.prompt("Second.")
+        second = talk.ask("get_fork_messages")["messages"][1]
+        assert second["text"] == "Second."
+        talk.ask("fork", entryId=second["entryId"])
+        talk.prompt("Second, otherwise.")
+    return talk.ran()
+
+
+FORK = Scenario(
+    "fork",
+    (
+        Step((Text("One."),), Spent(101, 11)),
+        Step((Text("Two."),), Spent(102, 12)),
+        Step((Text("Other."),), Spent(103, 13)),
+    ),
+    _fork,
+    Expected(
+        said=(
+            (("user", "First."), ("assistant", "One."), ("user", "Second."), ("assistant", "Two.")),
+            (("user", "First."), ("assistant", "One."), ("user", "Second, otherwise."), ("assistant", "Other.")),
+        ),
+        spent=Spent(306, 36),
+        shown=(
+            ("user", "First."),
+            ("assistant", "One."),
+            ("user", "Second, otherwise."),
+            ("assistant", "Other."),
+        ),
+    ),
+)
+
+
+def _labels(pi: Pi) -> Ran:
+    with pi.talk("-e", str(EXTENSION)) as talk:
+        talk.prompt("First.")
+        talk.prompt("Second.")
+        for command in ("mark user:0 start", "mark user:1 wrong", "mark user:0 the start", "mark user:1"):
+            talk.ask("prompt", message=f"/{command}")
+        talk.ask("set_session_name", name="Marked")
+        talk.ask("prompt", message="/go assistant:0 summary")
+        talk.ask("prompt", message="/note Mind.")
+        talk.prompt("Third.")
+    return talk.ran()
+
+
+LABELS = Scenario(
+    "labels",
+    (
+        Step((Text("One."),), Spent(101, 11)),
+        Step((Text("Two."),), Spent(102, 12)),
+        Step((Text("Three."),), Spent(103, 13)),
+    ),
+    _labels,
+    Expected(
+        said=(
+            (
+                ("user", "First."),
+                ("assistant", "One."),
+                ("user", "Second."),
+                ("assistant", "Two."),
+                ("label", "user:0", "start"),
+                ("label", "user:1", "wrong"),
+                ("label", "user:0", "the start"),
+                ("label", "user:1", None),
+                ("name", "Marked"),
+                ("branch_summary", "## Goal\nA branch was left."),
+                ("note", "Mind."),
+                ("custom", "kept"),
+                ("user", "Third."),
+                ("assistant", "Three."),
+            ),
+        ),
+        spent=Spent(306 + 400, 36 + 16, 0, 9),
+        shown=(
+            ("user", "First."),
+            ("assistant", "One."),
+            ("branchSummary", "## Goal\nA branch was left."),
+            ("custom", "Mind."),
+            ("user", "Third."),
+            ("assistant", "Three."),
+        ),
+    ),
+    summaries=(Step((Text("## Goal\nA branch was left."),), Spent(400, 16, 0, 9)),),
+)
+
+
+def _steering(pi: Pi) -> Ran:
+    with pi.talk() as talk:
+        talk.ask("prompt", message="Start slowly.")
+        talk.wait("tool_execution_start")
+        talk.ask("steer", message="Turn left.")
+        talk.ask("follow_up", message="And then?")
+        talk.wait("agent_settled")
+    return talk.ran()
+
+
+STEERING = Scenario(
+    "steering",
+    (
+        Step((Call("t1", "bash", {"command": "sleep 0.7; echo slept"}),), Spent(100, 21)),
+        Step((Text("Turned."),), Spent(130, 22)),
+        Step((Text("Then nothing."),), Spent(160, 23)),
+    ),
+    _steering,
+    Expected(
+        said=(
+            (
+                ("user", "Start slowly."),
+                ("assistant", ""),
+                ("call", "bash", {"command": "sleep 0.7; echo slept"}),
+                ("result", "bash", "slept\n", False),
+                ("user", "Turn left."),
+                ("assistant", "Turned."),
+                ("user", "And then?"),
+                ("assistant", "Then nothing."),
+            ),
+        ),
+        spent=Spent(390, 66),
+        shown=(
+            ("user", "Start slowly."),
+            ("assistant", ""),
+            ("toolResult", "slept\n"),
+            ("user", "Turn left."),
+            ("assistant", "Turned."),
+            ("user", "And then?"),
+            ("assistant", "Then nothing."),
+        ),
+    ),
+)
+
+SCENARIOS = (
+    PLAIN,
+    TOOLS,
+    THINKING,
+    OTHER_WIRE,
+    RETRY,
+    REFUSED,
+    ABORT,
+    KILLED,
+    COMPACTION,
+    FORK,
+    LABELS,
+    STEERING,
+)
