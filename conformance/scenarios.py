@@ -23,7 +23,7 @@ from model_server import Call, Spent, Step, Text, Thought
 
 EXTENSION = Path(__file__).with_name("marks.js")
 
-ODD = "one\u2028two\u2029three\x85 caf\u00e9 \U0001f600 \x1b[31mred\x1b[0m \\n end"
+ODD = "one\u2028two\u2029three\x85 caf\u00e9 \U0001f600 \x1b[31mred\x1b[0m \\n \ud83d end"
 """What breaks readers that split on more than LF, or print what they read."""
 
 NOTHING = Spent()
