@@ -10,7 +10,12 @@ const own = (name) => import(pathToFileURL(join(core, name)).href);
 const { SessionManager, buildSessionProjection } = await own("session-manager.js");
 const { createUsageTotals, addUsageToTotals } = await own("usage-totals.js");
 
+// Instructions stand in sections; they are sent in their order, parted by a blank line.
 const textOf = (message) => {
+  if (message.role === "system") {
+    const parts = [message.content, ...Object.values(message.sections ?? {})];
+    return parts.filter((part) => typeof part === "string" && part).join("\n\n");
+  }
   if (typeof message.summary === "string") return message.summary;
   if (typeof message.content === "string") return message.content;
   const blocks = message.content ?? [];

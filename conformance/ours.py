@@ -8,6 +8,8 @@ from typing import Any
 
 import turnlog
 from model_server import Spent
+from turnlog.views.context import Context, context
+from turnlog.views.tree import Tree, tree
 
 Tuples = tuple[tuple[Any, ...], ...]
 
@@ -70,3 +72,23 @@ def spent(home: Path) -> tuple[Spent, float | None]:
     assert view.complete, view.problems
     tokens = view.tokens
     return Spent(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write), view.cost
+
+
+def tree_of(items: Iterable[turnlog.Event]) -> Tree:
+    """The tree of a session file."""
+    return tree(items, turnlog.FORMATS["pi"].tree)
+
+
+def context_at(path: Path, items: Iterable[turnlog.Event], at: str | None = None) -> Context:
+    """What the model was shown with the leaf at an entry, else at the file's own leaf."""
+    data = path.read_bytes()
+    return context(items, turnlog.FORMATS["pi"], lambda entry: data[entry.record.start : entry.record.end], at)
+
+
+def shown(seen: Context) -> tuple[tuple[str, str], ...]:
+    """The messages of a context as (role, text), without the instructions."""
+    return tuple(
+        (row.role, bare(row.text) if row.role == "branchSummary" else row.text)
+        for row in seen.context
+        if row.role != "system"
+    )

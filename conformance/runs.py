@@ -90,6 +90,7 @@ def differing(run: Run, expected: Expected) -> list[str]:
     found = {
         "said": tuple(ours.said(events) for events in run.events),
         "spent": run.totals[0],
+        "shown": ours.shown(ours.context_at(run.files[-1], run.events[-1])),
     }
     return [name for name, value in found.items() if value != getattr(expected, name)]
 

@@ -15,6 +15,8 @@ TAMPERED = {
     "one event twice": ("said", lambda right: ((*right[0], right[0][-1]), *right[1:])),
     "another order": ("said", lambda right: (right[0][::-1], *right[1:])),
     "another text": ("said", lambda right: ((*right[0][:-1], (*right[0][-1][:-1], "another")), *right[1:])),
+    "one message less shown": ("shown", lambda right: right[1:]),
+    "another role shown": ("shown", lambda right: (*right[:-1], ("toolResult", right[-1][1]))),
     "one file more": ("said", lambda right: (*right, ())),
 }
 
