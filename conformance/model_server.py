@@ -67,12 +67,13 @@ Block = Text | Thought | Call
 
 @dataclass(frozen=True)
 class Step:
-    """One answer. spent: its usage. status: refuse with this HTTP status instead. cut: break the stream off after so many
+    """One answer. spent: its usage. status: refuse with this HTTP status and sentence instead. cut: break the stream off after so many
     deltas. held: stop after the first delta until the server closes or the client goes away. size: characters a delta."""
 
     blocks: tuple[Block, ...] = ()
     spent: Spent = Spent()
     status: int | None = None
+    sentence: str = "as the script says"
     cut: int | None = None
     held: bool = False
     size: int = 9
@@ -161,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
         step = self.served.step
         self.close_connection = True
         if step.status is not None:
-            self._refuse(step.status)
+            self._refuse(step.status, step.sentence)
             return
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
@@ -175,9 +176,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.served.finished = True
 
-    def _refuse(self, status: int) -> None:
+    def _refuse(self, status: int, sentence: str) -> None:
         kind = "overloaded_error" if status in {429, 503, 529} else "invalid_request_error"
-        body = json.dumps({"type": "error", "error": {"type": kind, "message": "as the script says"}}).encode()
+        body = json.dumps({"type": "error", "error": {"type": kind, "message": sentence}}).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))

@@ -299,6 +299,41 @@ COMPACTION = Scenario(
     summaries=(Step((Text("## Goal\nIn short."),), Spent(4000, 50, 7)),),
 )
 
+# Pi knows the refusal by its sentence; the failed call stays in the file, hidden by an edit. The first answer alone is more
+# than Pi keeps, so its turn is parted: the answer is kept, what stood before it is summed up under Pi's own heading.
+PARTED = "No prior history.\n\n---\n\n**Turn Context (split turn):**\n\n## Goal\nIn short."
+
+OVERFLOW = Scenario(
+    "overflow",
+    (
+        Step((Text(f"one {LONG}"),), Spent(3000, 1900), size=4000),
+        Step(status=400, sentence="prompt is too long: 213462 tokens > 200000 maximum"),
+        Step((Text("two"),), Spent(900, 15)),
+    ),
+    _once("--model", "scripted-anthropic/small", "First.", "Second."),
+    Expected(
+        said=(
+            (
+                ("user", "First."),
+                ("assistant", f"one {LONG}"),
+                ("user", "Second."),
+                ("assistant", ""),
+                ("edit", "assistant:1"),
+                ("compaction", PARTED),
+                ("assistant", "two"),
+            ),
+        ),
+        spent=Spent(3000 + 900 + 4000, 1900 + 15 + 50),
+        shown=(
+            ("compactionSummary", PARTED),
+            ("assistant", f"one {LONG}"),
+            ("user", "Second."),
+            ("assistant", "two"),
+        ),
+    ),
+    summaries=(Step((Text("## Goal\nIn short."),), Spent(4000, 50)),),
+)
+
 
 def _fork(pi: Pi) -> Ran:
     with pi.talk() as talk:
@@ -443,6 +478,7 @@ SCENARIOS = (
     ABORT,
     KILLED,
     COMPACTION,
+    OVERFLOW,
     FORK,
     LABELS,
     STEERING,
