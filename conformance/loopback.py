@@ -23,11 +23,12 @@ def left() -> bool:
     """Leave. True when nothing but loopback can be reached from here. The process must have one thread."""
     if not sys.platform.startswith("linux"):
         return False
-    if interfaces() == ["lo"]:
-        return True
-    if not _tried():
-        return False
-    _leave()
+    if interfaces() != ["lo"]:
+        if not _tried():
+            return False
+        _leave()
+    with contextlib.suppress(OSError):  # it may be up, and not ours to set
+        _loopback_up()
     return interfaces() == ["lo"]
 
 
@@ -68,7 +69,6 @@ def _leave() -> None:
         (own / "setgroups").write_text("deny", encoding="ascii")
         (own / "uid_map").write_text(f"{user} {user} 1", encoding="ascii")
         (own / "gid_map").write_text(f"{group} {group} 1", encoding="ascii")
-    _loopback_up()
 
 
 def _loopback_up() -> None:
