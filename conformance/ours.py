@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import turnlog
 from model_server import Spent
+from turnlog.live.answer import judged
+from turnlog.live.streams import PiStream
 from turnlog.views.context import Context, context
 from turnlog.views.tree import Tree, tree
 
@@ -92,3 +95,22 @@ def shown(seen: Context) -> tuple[tuple[str, str], ...]:
         for row in seen.context
         if row.role != "system"
     )
+
+
+@dataclass
+class Stream:
+    """What was printed: its events (faults too), what was read, the tokens it tells, and the verdict on its last run."""
+
+    events: list[turnlog.Item]
+    summary: turnlog.ReadSummary
+    spent: Spent
+    verdict: str
+
+
+def stream_of(out: bytes) -> Stream:
+    """Read what Pi printed."""
+    stream = PiStream()
+    items = [*stream.feed(out), *stream.close()]
+    used = stream.live.usage
+    spent = Spent(used.input or 0, used.output or 0, used.cache_read or 0, used.cache_write or 0)
+    return Stream(items, stream.summary(), spent, judged(stream).verdict)

@@ -47,6 +47,11 @@ class Run:
         return ours.spent(self.ran.home)
 
     @cached_property
+    def stream(self) -> ours.Stream:
+        """What it printed."""
+        return ours.stream_of(self.ran.out)
+
+    @cached_property
     def pi(self) -> list[dict[str, Any]]:
         """What Pi itself says of each file."""
         return ask(self.installed, self.ran.home, self.files)
@@ -91,6 +96,7 @@ def differing(run: Run, expected: Expected) -> list[str]:
         "said": tuple(ours.said(events) for events in run.events),
         "spent": run.totals[0],
         "shown": ours.shown(ours.context_at(run.files[-1], run.events[-1])),
+        "verdict": run.stream.verdict,
     }
     return [name for name, value in found.items() if value != getattr(expected, name)]
 

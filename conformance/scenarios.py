@@ -35,7 +35,7 @@ LONG = "lorem ipsum dolor " * 400
 class Expected:
     """said: of each session file, oldest first. spent: of all calls that were written down. shown: what the model is shown
     at the end of the last file, as (role, text). verdict: how the run ended. code: Pi's exit code, also 0 for a failed
-    call. lost: what the client was told it spent and never wrote down."""
+    call. lost: what the client was told it spent and never wrote down. unstreamed: what it wrote down and never printed."""
 
     said: tuple[tuple[tuple[Any, ...], ...], ...]
     spent: Spent
@@ -43,6 +43,12 @@ class Expected:
     verdict: str = "answered"
     code: int = 0
     lost: Spent = NOTHING
+    unstreamed: Spent = NOTHING
+
+    @property
+    def answer(self) -> str | None:
+        """The text of the last answer, None where there is none to be trusted."""
+        return self.shown[-1][1] if self.verdict == "answered" else None
 
 
 @dataclass(frozen=True)
@@ -219,7 +225,7 @@ REFUSED = Scenario(
         said=((("user", "Say no."), ("assistant", "")),),
         spent=NOTHING,
         shown=(("user", "Say no."), ("assistant", "")),
-        verdict="failed",
+        verdict="error",
     ),
 )
 
@@ -260,7 +266,7 @@ KILLED = Scenario(
         said=((("user", "Begin, and be killed."),),),
         spent=NOTHING,
         shown=(("user", "Begin, and be killed."),),
-        verdict="unfinished",
+        verdict="unsettled",
         code=-signal.SIGKILL,
         lost=Spent(100, 1),
     ),
@@ -419,6 +425,7 @@ LABELS = Scenario(
             ("user", "Third."),
             ("assistant", "Three."),
         ),
+        unstreamed=Spent(400, 16, 0, 9),
     ),
     summaries=(Step((Text("## Goal\nA branch was left."),), Spent(400, 16, 0, 9)),),
 )

@@ -17,6 +17,7 @@ TAMPERED = {
     "another text": ("said", lambda right: ((*right[0][:-1], (*right[0][-1][:-1], "another")), *right[1:])),
     "one message less shown": ("shown", lambda right: right[1:]),
     "another role shown": ("shown", lambda right: (*right[:-1], ("toolResult", right[-1][1]))),
+    "another end": ("verdict", lambda right: "answered" if right != "answered" else "aborted"),
     "one file more": ("said", lambda right: (*right, ())),
 }
 
