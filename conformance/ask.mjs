@@ -16,6 +16,7 @@ const textOf = (message) => {
     const parts = [message.content, ...Object.values(message.sections ?? {})];
     return parts.filter((part) => typeof part === "string" && part).join("\n\n");
   }
+  if (message.role === "bashExecution") return [message.command, message.output].filter(Boolean).join("\n");
   if (typeof message.summary === "string") return message.summary;
   if (typeof message.content === "string") return message.content;
   const blocks = message.content ?? [];

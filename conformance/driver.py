@@ -46,12 +46,14 @@ SETTINGS = {
 
 @dataclass
 class Ran:
-    """What one run left. out: its stdout. code: its exit code. home: its home, with the session files."""
+    """What one run left. home: its home, with the session files. out: its stdout. code: its exit code. heard: what
+    turnlog's own client was told, where it led the run."""
 
     home: Path
     out: bytes
     err: bytes
     code: int
+    heard: Any = None
 
     def files(self) -> list[Path]:
         """The session files, oldest first."""

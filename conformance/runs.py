@@ -68,12 +68,19 @@ class Runs:
         self.installed = installed
         self.folder = folder
         self._scenarios = {scenario.name: scenario for scenario in SCENARIOS}
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, Run | Exception] = {}
 
     def __getitem__(self, name: str) -> Run:
+        """Raises what the playing raised, each time."""
         if name not in self._runs:
-            self._runs[name] = self._play(self._scenarios[name])
-        return self._runs[name]
+            try:
+                self._runs[name] = self._play(self._scenarios[name])
+            except Exception as error:  # noqa: BLE001  whatever it is, it is raised below
+                self._runs[name] = error
+        run = self._runs[name]
+        if isinstance(run, Exception):
+            raise run
+        return run
 
     def _play(self, scenario: Scenario) -> Run:
         folder = self.folder / scenario.name.replace(" ", "-")

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import by_client
 from driver import Pi, Ran
 from model_server import Call, Spent, Step, Text, Thought
 
@@ -475,6 +476,49 @@ STEERING = Scenario(
     ),
 )
 
+STEERED = replace(STEERING, name="steered", run=by_client.led(by_client.steer))
+
+STOPPED = replace(ABORT, name="stopped", run=by_client.led(by_client.stop))
+
+# A shell line of the person's is written down and shown to the model, and told in no stream.
+LED = Scenario(
+    "led",
+    (
+        Step((Text("One."),), Spent(101, 11)),
+        Step((Text("Two."),), Spent(102, 12, 30)),
+        Step((Text("Other."),), Spent(103, 13)),
+    ),
+    by_client.led(by_client.lead),
+    Expected(
+        said=(
+            (
+                ("user", "First."),
+                ("assistant", "One."),
+                ("bashExecution", "echo seen\nseen\n"),
+                ("name", "Led"),
+                ("user", "Second."),
+                ("assistant", "Two."),
+            ),
+            (
+                ("user", "First."),
+                ("assistant", "One."),
+                ("bashExecution", "echo seen\nseen\n"),
+                ("name", "Led"),
+                ("user", "Second, otherwise."),
+                ("assistant", "Other."),
+            ),
+        ),
+        spent=Spent(306, 36, 30),
+        shown=(
+            ("user", "First."),
+            ("assistant", "One."),
+            ("bashExecution", "echo seen\nseen\n"),
+            ("user", "Second, otherwise."),
+            ("assistant", "Other."),
+        ),
+    ),
+)
+
 SCENARIOS = (
     PLAIN,
     TOOLS,
@@ -489,4 +533,7 @@ SCENARIOS = (
     FORK,
     LABELS,
     STEERING,
+    STEERED,
+    STOPPED,
+    LED,
 )

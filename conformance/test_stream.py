@@ -15,8 +15,8 @@ from turnlog.stream import Begun
 
 NAMES = [scenario.name for scenario in SCENARIOS]
 
-# Of these kinds both must have the same, in the same order. A stream tells nothing of labels, of a change of models or of a
-# branch that was left, and a file nothing of the pieces of a message.
+# Of these kinds both must have the same, in the same order. A stream tells nothing of labels, of a change of models, of a
+# branch that was left or of a person's shell lines, and a file nothing of the pieces of a message.
 BOTH = set("message thinking image tool_call tool_result usage compaction custom_message custom context_edit".split())
 # What only one of the two tells of an event: what a compaction made of the context, and an extension's clock.
 ONE_SIDED = {"compaction": ("tokens_after", "trigger", "facts"), "custom_message": ("native_at",)}
@@ -39,14 +39,14 @@ def streamed(run):
 
 
 def stored(run):
-    """What the files say, each entry once (a fork repeats some), without the usage of a branch's summary."""
+    """What the files say, each entry once (a fork repeats some), without what no stream tells."""
     found, seen = [], set()
     for events in run.events:
         copied = frozenset(seen)
         for event in events:
             seen.add(event.record.id)
-            told_before = event.record.id in copied
-            if event.kind in BOTH and not told_before and event.record.type != "branch_summary":
+            unstreamed = event.record.type == "branch_summary" or getattr(event, "role", None) == "bashExecution"
+            if event.kind in BOTH and event.record.id not in copied and not unstreamed:
                 found.append(told(event))
     return found
 
