@@ -29,6 +29,9 @@ ODD = "one\u2028two\u2029three\x85 caf\u00e9 \U0001f600 \x1b[31mred\x1b[0m \\n \
 
 NOTHING = Spent()
 
+HEADING = "\n\n---\n\n**Turn Context (split turn):**\n\n"
+"""Pi's own, between the summary of what was before a turn and that of the turn's own beginning."""
+
 LONG = "lorem ipsum dolor " * 400
 
 
@@ -36,7 +39,8 @@ LONG = "lorem ipsum dolor " * 400
 class Expected:
     """said: of each session file, oldest first. spent: of all calls that were written down. shown: what the model is shown
     at the end of the last file, as (role, text). verdict: how the run ended. code: Pi's exit code, also 0 for a failed
-    call. lost: what the client was told it spent and never wrote down. unstreamed: what it wrote down and never printed."""
+    call. lost: what the client was told it spent and never wrote down. unstreamed: what it wrote down and never printed.
+    elsewhere: what a tool says it spent, which our server did not serve."""
 
     said: tuple[tuple[tuple[Any, ...], ...], ...]
     spent: Spent
@@ -45,6 +49,7 @@ class Expected:
     code: int = 0
     lost: Spent = NOTHING
     unstreamed: Spent = NOTHING
+    elsewhere: Spent = NOTHING
 
     @property
     def answer(self) -> str | None:
@@ -308,7 +313,7 @@ COMPACTION = Scenario(
 
 # Pi knows the refusal by its sentence; the failed call stays in the file, hidden by an edit. The first answer alone is more
 # than Pi keeps, so its turn is parted: the answer is kept, what stood before it is summed up under Pi's own heading.
-PARTED = "No prior history.\n\n---\n\n**Turn Context (split turn):**\n\n## Goal\nIn short."
+OVERFLOWN = f"No prior history.{HEADING}## Goal\nIn short."
 
 OVERFLOW = Scenario(
     "overflow",
@@ -326,13 +331,13 @@ OVERFLOW = Scenario(
                 ("user", "Second."),
                 ("assistant", ""),
                 ("edit", "assistant:1"),
-                ("compaction", PARTED),
+                ("compaction", OVERFLOWN),
                 ("assistant", "two"),
             ),
         ),
         spent=Spent(3000 + 900 + 4000, 1900 + 15 + 50),
         shown=(
-            ("compactionSummary", PARTED),
+            ("compactionSummary", OVERFLOWN),
             ("assistant", f"one {LONG}"),
             ("user", "Second."),
             ("assistant", "two"),
@@ -476,6 +481,102 @@ STEERING = Scenario(
     ),
 )
 
+# The first prompt and its answer are history, the second answer is kept, and its prompt is the part of a turn: two summaries,
+# written down as one.
+PARTED = Scenario(
+    "parted",
+    (
+        Step((Text("one"),), Spent(100, 10)),
+        Step((Text(f"two {LONG}"),), Spent(16000, 1900), size=4000),
+    ),
+    _once("--model", "scripted-anthropic/small", "First.", "Second."),
+    Expected(
+        said=(
+            (
+                ("user", "First."),
+                ("assistant", "one"),
+                ("user", "Second."),
+                ("assistant", f"two {LONG}"),
+                ("compaction", f"In short.{HEADING}In short."),
+            ),
+        ),
+        spent=Spent(100 + 16000 + 4000 + 300, 10 + 1900 + 50 + 7, 9),
+        shown=(("compactionSummary", f"In short.{HEADING}In short."), ("assistant", f"two {LONG}")),
+    ),
+    summaries=(Step((Text("In short."),), Spent(4000, 50)), Step((Text("In short."),), Spent(300, 7, 9))),
+)
+
+
+def _edited(pi: Pi) -> Ran:
+    with pi.talk("-e", str(EXTENSION)) as talk:
+        talk.prompt("First.")
+        talk.ask("prompt", message="/edit user:0 First, edited.")
+        talk.prompt("Second.")
+        talk.ask("prompt", message="/edit assistant:0")
+        talk.prompt("Third.")
+    return talk.ran()
+
+
+EDITED = Scenario(
+    "edited",
+    (
+        Step((Text("One."),), Spent(101, 11)),
+        Step((Text("Two."),), Spent(102, 12)),
+        Step((Text("Three."),), Spent(103, 13)),
+    ),
+    _edited,
+    Expected(
+        said=(
+            (
+                ("user", "First."),
+                ("assistant", "One."),
+                ("user", "Second."),
+                ("assistant", "Two."),
+                ("edit", "user:0"),
+                ("user", "Third."),
+                ("assistant", "Three."),
+                ("edit", "assistant:0"),
+            ),
+        ),
+        spent=Spent(306, 36),
+        shown=(
+            ("user", "First, edited."),
+            ("user", "Second."),
+            ("assistant", "Two."),
+            ("user", "Third."),
+            ("assistant", "Three."),
+        ),
+    ),
+)
+
+NESTED = Scenario(
+    "nested",
+    (
+        Step((Call("t1", "asks_a_model", {}),), Spent(100, 21)),
+        Step((Text("Agreed."),), Spent(130, 22)),
+    ),
+    _once("-e", str(EXTENSION), "Ask."),
+    Expected(
+        said=(
+            (
+                ("user", "Ask."),
+                ("assistant", ""),
+                ("call", "asks_a_model", {}),
+                ("result", "asks_a_model", "It agrees.", False),
+                ("assistant", "Agreed."),
+            ),
+        ),
+        spent=Spent(230 + 1000, 43 + 100),
+        shown=(
+            ("user", "Ask."),
+            ("assistant", ""),
+            ("toolResult", "It agrees."),
+            ("assistant", "Agreed."),
+        ),
+        elsewhere=Spent(1000, 100),
+    ),
+)
+
 STEERED = replace(STEERING, name="steered", run=by_client.led(by_client.steer))
 
 STOPPED = replace(ABORT, name="stopped", run=by_client.led(by_client.stop))
@@ -529,9 +630,12 @@ SCENARIOS = (
     ABORT,
     KILLED,
     COMPACTION,
+    PARTED,
     OVERFLOW,
     FORK,
     LABELS,
+    EDITED,
+    NESTED,
     STEERING,
     STEERED,
     STOPPED,

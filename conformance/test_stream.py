@@ -8,6 +8,7 @@ import sys
 import msgspec
 import pytest
 
+import ours
 import turnlog
 from scenarios import SCENARIOS
 from turnlog.model import Record
@@ -62,6 +63,14 @@ def test_the_stream_is_read_whole(run):
 def test_stream_and_file_say_the_same_in_the_same_order(run):
     assert stored(run)
     assert streamed(run) == stored(run)
+
+
+def test_a_stream_that_lacks_one_message_says_something_else(run):
+    lines = run.ran.out.splitlines(keepends=True)
+    last = max(number for number, line in enumerate(lines) if line.startswith(b'{"type":"message_end"'))
+    lacking = ours.stream_of(b"".join(lines[:last] + lines[last + 1 :]))
+
+    assert [told(event) for event in lacking.events if event.kind in BOTH] != stored(run)
 
 
 def test_the_pieces_of_a_message_make_the_message(run):
