@@ -9,8 +9,6 @@ from typing import Any
 
 import turnlog
 from driver import WAIT, Pi, Ran
-from turnlog.live.rpc import PiRpc
-from turnlog.live.rpc_errors import RpcRefused
 from turnlog.stream import Delta, ToolRun
 
 
@@ -24,7 +22,7 @@ class Heard:
 
 Seen = Callable[[Any], bool]
 Until = Callable[[Seen], Awaitable[None]]
-Lead = Callable[[PiRpc, Heard, Until], Awaitable[None]]
+Lead = Callable[[turnlog.PiRpc, Heard, Until], Awaitable[None]]
 
 
 def led(lead: Lead) -> Callable[[Pi], Ran]:
@@ -36,7 +34,7 @@ def led(lead: Lead) -> Callable[[Pi], Ran]:
 async def _led(pi: Pi, lead: Lead) -> Ran:
     heard = Heard()
     log = pi.home / "rpc.log"
-    client = await PiRpc(pi.command("--mode", "rpc"), cwd=pi.desk, env=pi.env, log=log).start()
+    client = await turnlog.PiRpc(pi.command("--mode", "rpc"), cwd=pi.desk, env=pi.env, log=log).start()
     news = asyncio.Condition()
 
     async def listen(events: AsyncIterator[turnlog.Item]) -> None:
@@ -62,7 +60,7 @@ async def _led(pi: Pi, lead: Lead) -> Ran:
     return Ran(pi.home, log.read_bytes(), client.stderr, client.exit_code, heard)
 
 
-async def _asked(client: PiRpc, heard: Heard) -> None:
+async def _asked(client: turnlog.PiRpc, heard: Heard) -> None:
     """What every run asks at its end."""
     heard.answers["stats"] = await client.get_session_stats()
     heard.answers["entries"] = await client.get_entries()
@@ -71,7 +69,7 @@ async def _asked(client: PiRpc, heard: Heard) -> None:
     heard.answers["state"] = await client.get_state()
 
 
-async def steer(client: PiRpc, _: Heard, until: Until) -> None:
+async def steer(client: turnlog.PiRpc, _: Heard, until: Until) -> None:
     await client.prompt("Start slowly.")
     await until(lambda event: isinstance(event, ToolRun))
     await client.steer("Turn left.")
@@ -79,14 +77,14 @@ async def steer(client: PiRpc, _: Heard, until: Until) -> None:
     await client.wait_settled()
 
 
-async def stop(client: PiRpc, heard: Heard, until: Until) -> None:
+async def stop(client: turnlog.PiRpc, heard: Heard, until: Until) -> None:
     await client.prompt("Begin, and be stopped.")
     await until(lambda event: isinstance(event, Delta) and event.state == "grows")
     await client.abort()
     heard.answers["settled"] = await client.wait_settled()
 
 
-async def lead(client: PiRpc, heard: Heard, _: Until) -> None:
+async def lead(client: turnlog.PiRpc, heard: Heard, _: Until) -> None:
     await client.prompt("First.")
     await client.wait_settled()
     heard.answers["bash"] = await client.bash("echo seen")
@@ -98,7 +96,7 @@ async def lead(client: PiRpc, heard: Heard, _: Until) -> None:
     heard.answers["prompts"] = await client.get_fork_messages()
     try:
         await client.fork("no such entry")
-    except RpcRefused as refused:
+    except turnlog.RpcRefused as refused:
         heard.answers["refused"] = refused.command
     heard.answers["fork"] = await client.fork(heard.answers["prompts"][1].entry_id)
     await client.prompt("Second, otherwise.")

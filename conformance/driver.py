@@ -1,7 +1,7 @@
 """Runs the real Pi in a home of its own, against our model server, and keeps what it wrote.
 
 Nothing of this machine's Pi is seen or changed: the home, the settings, the folder it works in and the environment are
-made here. Two doors: `run` for `--mode json`, `talk` for `--mode rpc`.
+made here. The doors: `run` for `--mode json`, `talk` for `--mode rpc`, `run_by_command` for `turnlog run`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import queue
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,7 +48,7 @@ SETTINGS = {
 @dataclass
 class Ran:
     """What one run left. home: its home, with the session files. out: its stdout. code: its exit code. heard: what
-    turnlog's own client was told, where it led the run."""
+    turnlog's own client or command was told or told us, where it led the run."""
 
     home: Path
     out: bytes
@@ -96,6 +97,23 @@ class Pi:
                     break
             rest, err = process.communicate(timeout=WAIT)
         return Ran(self.home, out + rest, err, process.returncode)
+
+    def run_by_command(self, *arguments: str) -> Ran:
+        """`pi --mode json`, started by `turnlog run`. The exit code is the command's; `heard` is what it printed, on stdout
+        and on stderr."""
+        log, warned = self.home / "run.log", self.home / "run.err"
+        ours = [sys.executable, "-m", "turnlog", "run", "--no-stdin", "--log", str(log), "--stderr", str(warned), "--"]
+        paths = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+        done = subprocess.run(
+            [*ours, *self.command("--mode", "json", *arguments)],
+            cwd=self.desk,
+            env=self.env | paths,
+            capture_output=True,
+            timeout=WAIT,
+            check=False,
+        )
+        heard = (done.stdout.decode(), done.stderr.decode())
+        return Ran(self.home, log.read_bytes(), warned.read_bytes(), done.returncode, heard)
 
     @contextmanager
     def talk(self, *arguments: str) -> Iterator[Talk]:

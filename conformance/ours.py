@@ -10,9 +10,6 @@ from typing import Any
 import turnlog
 from model_server import Spent
 from turnlog.live.answer import judged
-from turnlog.live.streams import PiStream
-from turnlog.views.context import Context, context
-from turnlog.views.tree import Tree, tree
 
 Tuples = tuple[tuple[Any, ...], ...]
 
@@ -77,18 +74,17 @@ def spent(home: Path) -> tuple[Spent, float | None]:
     return Spent(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write), view.cost
 
 
-def tree_of(items: Iterable[turnlog.Event]) -> Tree:
+def tree_of(items: Iterable[turnlog.Event]) -> turnlog.Tree:
     """The tree of a session file."""
-    return tree(items, turnlog.FORMATS["pi"].tree)
+    return turnlog.tree(items, turnlog.FORMATS["pi"].tree)
 
 
-def context_at(path: Path, items: Iterable[turnlog.Event], at: str | None = None) -> Context:
+def context_at(path: Path, at: str | None = None) -> turnlog.SessionContext:
     """What the model was shown with the leaf at an entry, else at the file's own leaf."""
-    data = path.read_bytes()
-    return context(items, turnlog.FORMATS["pi"], lambda entry: data[entry.record.start : entry.record.end], at)
+    return turnlog.session_context(str(path), at=at, agent="pi")
 
 
-def shown(seen: Context) -> tuple[tuple[str, str], ...]:
+def shown(seen: turnlog.SessionContext) -> tuple[tuple[str, str], ...]:
     """The messages of a context as (role, text), without the instructions."""
     return tuple(
         (row.role, bare(row.text) if row.role == "branchSummary" else row.text)
@@ -109,7 +105,7 @@ class Stream:
 
 def stream_of(out: bytes) -> Stream:
     """Read what Pi printed."""
-    stream = PiStream()
+    stream = turnlog.PiStream()
     items = [*stream.feed(out), *stream.close()]
     used = stream.live.usage
     spent = Spent(used.input or 0, used.output or 0, used.cache_read or 0, used.cache_write or 0)

@@ -52,6 +52,16 @@ class Run:
         return ours.stream_of(self.ran.out)
 
     @cached_property
+    def found(self) -> dict[str, Any]:
+        """What was read, by the fields of Expected that it is held to."""
+        return {
+            "said": tuple(ours.said(events) for events in self.events),
+            "spent": self.totals[0],
+            "shown": ours.shown(ours.context_at(self.files[-1])),
+            "verdict": self.stream.verdict,
+        }
+
+    @cached_property
     def pi(self) -> list[dict[str, Any]]:
         """What Pi itself says of each file."""
         return ask(self.installed, self.ran.home, self.files)
@@ -99,13 +109,7 @@ def ask(installed: Installed, home: Path, files: list[Path]) -> list[dict[str, A
 
 def differing(run: Run, expected: Expected) -> list[str]:
     """What is not as expected, by the names of the fields of Expected."""
-    found = {
-        "said": tuple(ours.said(events) for events in run.events),
-        "spent": run.totals[0],
-        "shown": ours.shown(ours.context_at(run.files[-1], run.events[-1])),
-        "verdict": run.stream.verdict,
-    }
-    return [name for name, value in found.items() if value != getattr(expected, name)]
+    return [name for name, value in run.found.items() if value != getattr(expected, name)]
 
 
 def priced(spent: Spent) -> float:

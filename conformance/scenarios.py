@@ -38,8 +38,8 @@ LONG = "lorem ipsum dolor " * 400
 @dataclass(frozen=True)
 class Expected:
     """said: of each session file, oldest first. spent: of all calls that were written down. shown: what the model is shown
-    at the end of the last file, as (role, text). verdict: how the run ended. code: Pi's exit code, also 0 for a failed
-    call. lost: what the client was told it spent and never wrote down. unstreamed: what it wrote down and never printed.
+    at the end of the last file, as (role, text). verdict: how the run ended. code: the exit code, of Pi 0 also
+    for a failed call. lost: what the client was told it spent and never wrote down. unstreamed: what it wrote down and never printed.
     elsewhere: what a tool says it spent, which our server did not serve."""
 
     said: tuple[tuple[tuple[Any, ...], ...], ...]
@@ -577,6 +577,15 @@ NESTED = Scenario(
     ),
 )
 
+RUN = replace(TOOLS, name="run", run=lambda pi: pi.run_by_command("Use your tools."))
+
+RUN_REFUSED = replace(
+    REFUSED,
+    name="run refused",
+    run=lambda pi: pi.run_by_command("Say no."),
+    expected=replace(REFUSED.expected, code=3),
+)
+
 STEERED = replace(STEERING, name="steered", run=by_client.led(by_client.steer))
 
 STOPPED = replace(ABORT, name="stopped", run=by_client.led(by_client.stop))
@@ -637,6 +646,8 @@ SCENARIOS = (
     EDITED,
     NESTED,
     STEERING,
+    RUN,
+    RUN_REFUSED,
     STEERED,
     STOPPED,
     LED,

@@ -1,4 +1,4 @@
-"""turnlog's own client leads the real Pi: what it is told is what was written and printed."""
+"""turnlog's own client and command lead the real Pi: what they are told is what was written and printed."""
 
 import pytest
 
@@ -61,3 +61,16 @@ def test_commands_answer_what_they_did(runs):
     assert answers["fork"].text == "Second."
     assert answers["state"].thinking_level == "low"
     assert answers["state"].session_name == "Led"
+
+
+def test_the_command_prints_the_answer_and_nothing_else(runs):
+    assert runs["run"].ran.heard == ("All done.\n", "")
+
+
+def test_the_command_prints_no_answer_of_a_call_that_failed_though_pi_ends_well(runs):
+    out, err = runs["run refused"].ran.heard
+
+    assert runs["refused"].ran.code == 0
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert "the call failed" in err

@@ -37,16 +37,16 @@ def test_labels_and_name_are_pis_own(run):
 
 
 def test_the_context_at_every_entry_is_pis_own(run):
-    for path, events, pi in zip(run.files, run.events, run.pi, strict=True):
+    for path, pi in zip(run.files, run.pi, strict=True):
         for key, shown in pi["shown"].items():
-            seen = ours.context_at(path, events, key)
+            seen = ours.context_at(path, key)
 
             assert [[row.entry, row.role, row.text] for row in seen.context] == shown
 
 
 def test_the_model_and_the_thinking_level_in_use_are_pis_own(run):
-    for path, events, pi in zip(run.files, run.events, run.pi, strict=True):
-        seen = ours.context_at(path, events)
+    for path, pi in zip(run.files, run.pi, strict=True):
+        seen = ours.context_at(path)
 
         assert (seen.model.provider, seen.model.model_id) == (pi["model"]["provider"], pi["model"]["modelId"])
         assert seen.thinking_level == pi["level"]
@@ -58,13 +58,13 @@ def test_the_context_before_each_answer_is_what_was_sent_for_it(run):
     for path, events in zip(run.files, run.events, strict=True):
         for event in events:
             if event.kind == "message" and event.role == "assistant":
-                answers.setdefault(event.record.id, (path, events, event.record.parent_id))
+                answers.setdefault(event.record.id, (path, event.record.parent_id))
     requests = [served for served in run.served if served.asked.get("tools")]
     lost = 1 if run.scenario.expected.lost != NOTHING else 0
 
     assert len(requests) == len(answers) + lost
-    for (path, events, parent), served in zip(answers.values(), requests, strict=False):
-        rows = [row for row in ours.context_at(path, events, parent).context if row.text]
+    for (path, parent), served in zip(answers.values(), requests, strict=False):
+        rows = [row for row in ours.context_at(path, parent).context if row.text]
         sent = texts(served.asked)
 
         assert len(sent) == len(rows)

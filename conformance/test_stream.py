@@ -2,14 +2,12 @@
 one that was fixed beforehand, or none.
 """
 
-import subprocess
-import sys
-
 import msgspec
 import pytest
 
 import ours
 import turnlog
+from inprocess import command
 from scenarios import SCENARIOS
 from turnlog.model import Record
 from turnlog.stream import Begun
@@ -91,11 +89,11 @@ def test_usage_of_the_stream_is_what_was_served_but_for_what_it_never_tells(run)
     assert used + expected.unstreamed == expected.spent
 
 
-def test_the_command_trusts_an_answer_only_where_there_is_one(run, tmp_path):
+def test_the_command_trusts_an_answer_only_where_there_is_one(run, tmp_path, capsysbinary):
     path = tmp_path / "out.jsonl"
     path.write_bytes(run.ran.out)
-    done = subprocess.run([sys.executable, "-m", "turnlog", "answer", path], capture_output=True, check=False)
+    code, out, _ = command(capsysbinary, "answer", path)
 
     answer = run.scenario.expected.answer
-    assert done.returncode == (3 if answer is None else 0)
-    assert done.stdout.decode() == ("" if answer is None else f"{turnlog.clean(answer)}\n")
+    assert code == (3 if answer is None else 0)
+    assert out.decode() == ("" if answer is None else f"{turnlog.clean(answer)}\n")

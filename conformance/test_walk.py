@@ -1,13 +1,14 @@
 """The documented reader program, run with node, and `turnlog walk` print the same bytes of every file that Pi wrote."""
 
+import functools
 import re
 import subprocess
-import sys
 
 import pytest
 
 import turnlog
 from driver import environment
+from inprocess import command
 from scenarios import SCENARIOS
 
 NAMES = [scenario.name for scenario in SCENARIOS]
@@ -27,21 +28,18 @@ def program(seeds, tmp_path_factory):
 def printed(program, installed, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
 
+    @functools.cache
     def run(path):
-        command = [installed.node, program, path]
-        return subprocess.run(command, env=environment(home, installed), capture_output=True, check=True).stdout
+        started = [installed.node, program, path]
+        return subprocess.run(started, env=environment(home, installed), capture_output=True, check=True).stdout
 
     return run
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_command_prints_what_the_program_prints(name, runs, printed):
+def test_the_command_prints_what_the_program_prints(name, runs, printed, capsysbinary):
     for path in runs[name].files:
-        command = [sys.executable, "-m", "turnlog", "walk", path]
-        ours = subprocess.run(command, capture_output=True, check=True)
-
-        assert ours.stdout == printed(path)
-        assert ours.stderr == b""
+        assert command(capsysbinary, "walk", path) == (0, printed(path), b"")
 
 
 @pytest.mark.parametrize("name", NAMES)
