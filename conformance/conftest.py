@@ -48,6 +48,6 @@ def runs(installed, tmp_path_factory):
 @pytest.fixture(scope="session")
 def seeds():
     """The documents that the reader program stands in; the test is skipped, with the reason, where they are missing."""
-    if not (SHARED / "seeds").is_dir():
+    if not any((SHARED / "seeds").glob("000*")):
         pytest.skip(f"no shared material at {SHARED} (TURNLOG_SHARED says where it is)")
     return SHARED / "seeds"
