@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from ..formats import FORMATS
 from ..ledger.kept import Kept
+from ..ledger.prices import Mode, Pricer
+from ..ledger.prices.overrides import default_file, read_overrides
+from ..ledger.prices.store import load_table, table_files
 from ..ledger.report import WEEKDAYS
 from ..ledger.sums import UsageReport
 from ..ledger.usage import REPORTS, usage_report
@@ -18,7 +22,7 @@ from .group import NOTHING_MATCHED, NOTHING_READ, PARTIAL
 from .output import note, print_json, tell, width_of
 from .progress import Progress
 from .times import moment_of
-from .where import roots_of, strict_option, where_options, where_word
+from .where import found, prices_option, stands_on, strict_option, where_options, where_word
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,6 +78,7 @@ def _report_options(command: F) -> F:
 @click.command("usage")
 @click.argument("report", type=click.Choice(REPORTS), default="daily", metavar=f"[{'|'.join(REPORTS)}]")
 @_report_options
+@prices_option
 @where_options
 @strict_option
 def command(
@@ -87,6 +92,8 @@ def command(
     compact: bool,
     no_cost: bool,
     start_of_week: str,
+    mode: Mode,
+    prices: str | None,
     home: str | None,
     root: tuple[str, ...],
     strict: bool,
@@ -101,17 +108,24 @@ def command(
     """
     _only_of_its_report(report, asked)
     place, _ = zone(timezone)
+    roots, discovery = found(home, root)
+    own = Path(prices) if prices is not None else default_file()
+    pricer = None if no_cost else Pricer(load_table(), read_overrides(None if prices is None else own), mode)
+    if report != "blocks":  # they tell of now
+        stands_on(roots, discovery, () if pricer is None else (str(own), *table_files()))
     with Progress("reading") as told:
         view = usage_report(
-            roots_of(home, root),
+            roots,
             report,  # type: ignore[arg-type]
             timezone=timezone,
             since=None if since is None else moment_of(since, place, "--since"),
             until=None if until is None else moment_of(until, place, "--until", end=True),
-            costs=not no_cost,
+            costs=pricer is not None,
+            pricer=pricer,
             start_of_week=start_of_week,
             progress=told,
             kept=Kept(),
+            discovery=discovery,
             **asked,
         )
     rows = view.projects if asked["instances"] else getattr(view, report)

@@ -50,6 +50,7 @@ def usage_report(
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     kept: Kept | None = None,
+    discovery: Discovery | None = None,
 ) -> UsageReport:
     """Read every session below the roots and add up its calls, each once.
 
@@ -58,13 +59,13 @@ def usage_report(
     and those of that folder (a path or a part of one). mode, costs, pricer: how calls are priced, if at all. instances:
     days by project. active, recent, token_limit ("max": what the greatest block that is over held), session_length
     (hours), now: of blocks alone. progress: told the bytes of files done and of all files. kept: a cache of earlier scans,
-    read and filled; None reads every file.
+    read and filled; None reads every file. discovery: what `find_sessions` found there, where that was asked already.
 
     Raises InvalidOptionsError for an option that cannot be meant. What cannot be read is in the result.
     """
     place, name = zone(timezone)
     _checked(kind, instances=instances, start_of_week=start_of_week, token_limit=token_limit, hours=session_length)
-    discovery = find_sessions(roots)
+    discovery = find_sessions(roots) if discovery is None else discovery
     discovery = Discovery(
         [file for file in discovery.files if agent in (None, file.agent)],
         [problem for problem in discovery.problems if agent is None or problem.agent in (None, agent)],
