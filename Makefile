@@ -5,6 +5,7 @@
 #   make lint    the part of check that runs no tests
 #   make fmt     format, and mend what can be mended
 #   make mutants break each rule of identity in a copy and see a test fail (MUTANTS="--only codex" passes arguments on)
+#   make conformance  the real Pi against a scripted model, and what it wrote against what is read
 #   make bench   the benchmarks (BENCH="..." passes arguments on)
 #   make build   the wheel, in dist/
 #   make clean   away with .venv, dist and the caches
@@ -23,9 +24,9 @@ endif
 PY := $(BIN)/python
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(PY) -m pip install -q -c constraints.txt
 METADATA := pyproject.toml constraints.txt src/turnlog/_version.py
-CODE := $(wildcard src tests benchmarks tools)
+CODE := $(wildcard src tests conformance benchmarks tools)
 
-.PHONY: demo test check lint fmt mutants bench build clean
+.PHONY: demo test check lint fmt mutants conformance bench build clean
 .DELETE_ON_ERROR:
 
 # Each stamp is the newest state of .venv for one purpose: a second make has nothing to install.
@@ -74,6 +75,10 @@ fmt: $(VENV)/stamp-dev
 
 mutants: $(VENV)/stamp-test
 	$(PY) tools/break_identity.py $(MUTANTS)
+
+# Pi and its Node go to a cache folder outside the checkout, once; TURNLOG_CACHE says where.
+conformance: $(VENV)/stamp-test
+	$(PY) -m pytest conformance $(PYTEST_ARGS)
 
 bench: $(VENV)/stamp-bench
 	$(PY) benchmarks/run.py $(BENCH)

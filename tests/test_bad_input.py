@@ -7,11 +7,14 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -255,7 +258,10 @@ sys.exit(group.run(sys.argv[1:]))
 
 
 @pytest.mark.skipif(not hasattr(os, "setuid"), reason="no such rights on this system")
-def test_what_may_not_be_read_is_told_and_the_rest_is_read(tmp_path):
+def test_what_may_not_be_read_is_told_and_the_rest_is_read(request):
+    # Not below pytest's own folder, which is closed to others again whenever another run begins.
+    tmp_path = Path(tempfile.mkdtemp())
+    request.addfinalizer(lambda: shutil.rmtree(tmp_path))
     folder = tmp_path / "home" / ".claude" / "projects" / "-p"
     folder.mkdir(parents=True)
     (folder / "no.jsonl").write_bytes(BEFORE)

@@ -168,3 +168,22 @@ def test_nothing_heavy_is_imported_for_an_answer_that_stands(ask, machine):
     command = [sys.executable, "-c", _LOOKING, "overview", "--home", str(machine), "--json"]
     done = subprocess.run(command, capture_output=True, env=environment(), check=False)
     assert (done.stdout, done.stderr.strip()) == (b"kept\n", b"")
+
+
+def test_a_usage_report_stands_until_its_prices_change(machine, tmp_path):
+    own = tmp_path / "prices.toml"
+    args = ("usage", "--home", machine, "--json", "--prices", own)
+    own.write_text('[models."claude-opus-4-5-20251101"]\ninput = 1\noutput = 1\n')
+    first = json.loads(apart(*args).stdout)
+    marked(*answers())
+    assert apart(*args).stdout == b"kept\n"
+    own.write_text('[models."claude-opus-4-5-20251101"]\ninput = 100\noutput = 100\n')
+    again = json.loads(apart(*args).stdout)
+    assert again["totals"]["totalTokens"] == first["totals"]["totalTokens"]
+    assert again["totals"]["totalCost"] > first["totals"]["totalCost"]
+
+
+def test_blocks_tell_of_now_and_are_never_kept(machine):
+    done = apart("usage", "blocks", "--home", machine, "--json")
+    assert done.returncode == 0
+    assert answers() == []

@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from .ledger.prices.overrides import read_overrides
     from .ledger.prices.store import load_table, update_prices
     from .ledger.scan import FileScan, scan_file, scan_files
+    from .ledger.sums import UsageReport
     from .ledger.tree import SessionTree, session_tree
+    from .ledger.usage import usage_report
     from .live.answer import Answer, answer
     from .live.capture import Capture
     from .live.process import ProgramNotStarted
@@ -115,6 +117,8 @@ _ROOMS: dict[str, str] = {
     "ledger.prices.overrides": "read_overrides",
     "ledger.prices.store": "load_table update_prices",
     "ledger.scan": "FileScan scan_file scan_files",
+    "ledger.sums": "UsageReport",
+    "ledger.usage": "usage_report",
     "ledger.tree": "SessionTree session_tree",
     "live.answer": "Answer answer",
     "live.capture": "Capture",
@@ -224,6 +228,7 @@ __all__ = [
     "UiRequest",
     "UnknownFormatError",
     "Usage",
+    "UsageReport",
     "Verdict",
     "WalkedLine",
     "__version__",
@@ -256,6 +261,7 @@ __all__ = [
     "survey",
     "tree",
     "update_prices",
+    "usage_report",
     "verdict",
     "walk",
 ]

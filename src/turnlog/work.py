@@ -35,6 +35,7 @@ class Sample(msgspec.Struct, gc=False):
     uncommitted: the agent itself would discard the record. cost: US dollars as stored.
     What its price depends on, as the agent wrote it: provider; tier, the service tier; fast, the faster and dearer mode;
     write_1h, the part of the cache writes kept for an hour; searches, web searches the provider ran.
+    aside: no answer's call but an advisor's, a tool's or a summary's: what it was given to read is not the context.
     """
 
     key: Key
@@ -56,6 +57,7 @@ class Sample(msgspec.Struct, gc=False):
     fast: bool = False
     write_1h: int | None = None
     searches: int = 0
+    aside: bool = False
 
 
 class Mark(msgspec.Struct, gc=False):
@@ -125,6 +127,7 @@ class FileWork(msgspec.Struct):
     times: native record id to time, and born: the earliest time of a record without an id. A file whose records all
     stand in another one, or whose own ones began earlier, is the elder: what both hold was made there.
     at_least: answers in it were written by a client that stores a call's output before the call ends.
+    visible: lines of those samples that stand on the path from the root to the leaf; None where the agent keeps no tree.
     hints: what `reconcile` of the format needs to compare files, of the format's type `hints`.
     """
 
@@ -139,6 +142,7 @@ class FileWork(msgspec.Struct):
     times: dict[str, datetime] = msgspec.field(default_factory=dict)
     born: datetime | None = None
     at_least: bool = False
+    visible: list[int] | None = None
     hints: Any = None
 
     def session(self, key: str) -> SessionFacts:

@@ -234,7 +234,7 @@ def test_what_json_parse_refuses_is_refused(text):
         ([{}, {"a": 1}], "[object Object],[object Object]"),
         ({"valueOf": 1, "toJSON": 2, "__proto__": {"toString": 3}}, "[object Object]"),
     ],
-    ids=repr,
+    ids=lambda value: "undefined" if value is UNDEFINED else repr(value),
 )
 def test_a_template_writes_a_value_as_its_text(value, text):
     assert template(value) == text

@@ -12,15 +12,7 @@ from ..ledger.prices.store import update_prices
 from ..render.prices import price_lines, table_lines
 from .group import NOTHING_MATCHED
 from .output import print_json, tell
-from .where import json_option
-
-
-def prices_option(command: click.decorators.FC) -> click.decorators.FC:
-    """`--prices`, for every command that prices calls."""
-    return click.option(
-        "--prices", "prices", type=click.Path(dir_okay=False), metavar="FILE",
-        help="Your own prices, which come first; else prices.toml in the configuration folder.",
-    )(command)  # fmt: skip
+from .where import json_option, prices_option
 
 
 @click.command("prices")

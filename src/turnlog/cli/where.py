@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sysconfig
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,12 +49,23 @@ def found(home: str | None, root: tuple[str, ...]) -> tuple[Roots, Discovery]:
     return roots, find_sessions(roots)
 
 
-def stands_on(roots: Roots, discovery: Discovery) -> None:
-    """Say what the answer is about to be made from: it may be given again until some of it changes."""
-    files = (
+def prices_option(command: F) -> F:
+    """`--prices`, for every command that prices calls."""
+    return click.option(
+        "--prices", "prices", type=click.Path(dir_okay=False), metavar="FILE",
+        help="Your own prices, which come first; else prices.toml in the configuration folder.",
+    )(command)  # fmt: skip
+
+
+def stands_on(roots: Roots, discovery: Discovery, prices: Iterable[str] = ()) -> None:
+    """Say what the answer is about to be made from: it may be given again until some of it changes. prices: the files
+    that calls are priced with."""
+    files = [*prices] + (
         [file.path for file in discovery.files] + [problem.path for problem in discovery.problems] + index_files(roots)
     )
-    ANSWER.made_from(files, discovery.folders, (name for format in FORMATS.values() for name, _ in format.root.env))
+    # Libraries that are put in beside us, or taken away, change this folder.
+    folders = [*discovery.folders, sysconfig.get_path("purelib")]
+    ANSWER.made_from(files, folders, (name for format in FORMATS.values() for name, _ in format.root.env))
 
 
 def where_word(home: str | None, root: tuple[str, ...]) -> str:

@@ -216,6 +216,7 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
         fast,
         hour,
         searches,
+        kept.aside,
     )
     instead = spot(work.path, kept)
     for other, sample in same[1:]:

@@ -19,9 +19,9 @@ def overview(
     """The overview of scanned files. titles: names from the agents' indexes, by session; they stand where the files name
     nothing. agents: printed names by agent."""
     view = Overview(zone=name)
-    _read(view, discovery, scans)
+    read_in(view, discovery, scans)
     ledger = merge([scan.work for scan in scans if scan.work is not None], reconcile)
-    homes = _homes(ledger)
+    homes = homes_of(ledger)
     _rows(view, ledger, homes, titles or {}, agents or {}, scans)
     _spent(view, ledger, homes, zone)
     _said(view, ledger, homes)
@@ -29,7 +29,7 @@ def overview(
     return view
 
 
-def _read(view: Overview, discovery: Discovery, scans: list[FileScan]) -> None:
+def read_in(view: Overview, discovery: Discovery, scans: list[FileScan]) -> None:
     """What was read, and what was not."""
     view.problems = [ProblemRow(p.path, p.kind, p.said, p.note) for p in discovery.problems]
     for scan in scans:
@@ -57,7 +57,7 @@ def _read(view: Overview, discovery: Discovery, scans: list[FileScan]) -> None:
     view.complete = not view.faults and all(problem.note for problem in view.problems)
 
 
-def _homes(ledger: Ledger) -> dict[str, str]:
+def homes_of(ledger: Ledger) -> dict[str, str]:
     """Each session to the one that started it, if it is a subagent's and that one is here; else to itself."""
     homes = {}
     for key, session in ledger.sessions.items():
@@ -220,6 +220,9 @@ __all__ = [
     "SessionRow",
     "Tokens",
     "Uncommitted",
+    "day_of",
+    "homes_of",
     "iso",
     "overview",
+    "read_in",
 ]

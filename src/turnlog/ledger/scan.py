@@ -16,8 +16,9 @@ from ..contract import COMMAND_RECORD_BYTES, Place, ReadOptions, ReadSummary
 from ..discover import SessionFile, recognised
 from ..errors import LineFault, SourceError
 from ..formats import FORMATS, place_of
-from ..model import Item
+from ..model import Compaction, Item
 from ..reader import Reader, read
+from ..views.visible import Visible
 from ..work import FileWork
 from .kept import Kept
 from .marks import mark_of
@@ -46,30 +47,48 @@ def scan_file(file: SessionFile, options: ReadOptions = SCAN_OPTIONS) -> FileSca
     scan = FileScan(file)
     format = FORMATS[file.agent]
     place = place_of(file.path, subagent=file.kind == "subagent")
+    path = Visible(format.tree) if format.tree is not None else None
     try:
         if not recognised(file):
             scan.recognised = False
             return scan
         with read(file.path, format, options, place=place) as reader:
             try:
-                scan.work = format.fold(place, _watched(reader, scan))
+                scan.work = format.fold(place, _watched(reader, scan, path))
             finally:
                 scan.summary = reader.finish()
     except SourceError as error:
         scan.error, scan.error_kind = error.said, error.kind
         scan.vanished = isinstance(error.__cause__, FileNotFoundError)
+    if scan.work is not None and path is not None:
+        _see(scan.work, path.lines())
     if scan.work is not None and not scan.work.sessions and scan.summary and scan.summary.records:
         scan.work.session(place.stem or place.name)
     return scan
 
 
-def _watched(reader: Reader, scan: FileScan) -> Iterator[Item]:
-    """The reader's items, its faults noted on the way, up to a source error: what was read before it still counts."""
+def _see(work: FileWork, lines: set[int]) -> None:
+    """Note which of the file's calls stand on these lines, with all the lines of each: those of one answer may hang beside
+    the path."""
+    seen = {sample.key for sample in work.samples if sample.line in lines}
+    work.visible = sorted({sample.line for sample in work.samples if sample.key in seen})
+
+
+def _watched(reader: Reader, scan: FileScan, path: Visible | None) -> Iterator[Item]:
+    """The reader's items, its faults noted on the way, up to a source error: what was read before it still counts. path:
+    sees every record."""
+    record = None
     try:
         for batch in reader.batches():
             for item in batch:
                 if item.__class__ is LineFault:
                     scan.faults.append(item)
+                elif path is not None:
+                    if item.record is not record:  # type: ignore[union-attr]
+                        record = item.record  # type: ignore[union-attr]
+                        path.see(record)
+                    if item.__class__ is Compaction:
+                        path.join(item)
                 yield item
     except SourceError as error:
         scan.error, scan.error_kind = error.said, error.kind

@@ -155,6 +155,7 @@ class _Fold:
             fast=event.speed == "fast",
             write_1h=counts.cache_write_1h,
             searches=(event.server_tools or _NONE).get("web_search_requests", 0),
+            aside=event.basis == "advisor",
         )
         self.work.at_least |= self.at_least
         if event.model == SYNTHETIC:

@@ -130,6 +130,7 @@ class _Fold:
                 lower_bound=event.stop_reason == "aborted",
                 cost=event.cost,
                 provider=event.provider,
+                aside=event.basis != "message" or event.model is None,  # a summary, a tool
             )
         )
 

@@ -58,6 +58,14 @@ def stored(folder: Path | None = None) -> Stored:
     return Stored(table, bundled if _write(bundled, table) else None)
 
 
+def table_files(folder: Path | None = None) -> list[str]:
+    """The files that say which table is in use: while none of them changes (or comes to be) it is the same, as long as
+    the same genai-prices is installed."""
+    version = _installed()
+    folder = Path(cache_folder()) if folder is None else folder
+    return [] if version is None else [str(_path(folder, version, updated=updated)) for updated in (True, False)]
+
+
 def update_prices(folder: Path | None = None) -> Stored:
     """Fetch today's prices with genai-prices' own updater and keep them: the only use of the network. Raises
     SourceUnreadable where they cannot be had or kept."""
