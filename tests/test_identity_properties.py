@@ -28,7 +28,10 @@ from reading import cut_at, parse
 from turnlog.discover import roots_from_home
 from turnlog.formats import FORMATS, place_of
 from turnlog.ledger.machine import survey
+from turnlog.ledger.report import KINDS
+from turnlog.ledger.usage import usage_report
 
+ZONE = "America/Los_Angeles"
 SOME = settings(max_examples=40)
 
 
@@ -257,7 +260,11 @@ def test_every_grouping_sums_to_the_same_total(homes, data):
             path = Path(folder, file.path.removeprefix("/home/"))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(file.data)
-        view = survey(roots_from_home(folder), "America/Los_Angeles", jobs=1)
+        roots = roots_from_home(folder)
+        view = survey(roots, ZONE, jobs=1)
+        reports = [usage_report(roots, kind, timezone=ZONE, costs=False, jobs=1) for kind in KINDS]
+        days = usage_report(roots, "daily", timezone=ZONE, costs=False, jobs=1, instances=True)
+        blocks = usage_report(roots, "blocks", timezone=ZONE, costs=False, jobs=1)
 
     total = view.tokens.total
     assert total == sum(home.spent for home in homes) or kept != files
@@ -269,6 +276,11 @@ def test_every_grouping_sums_to_the_same_total(homes, data):
     assert sum(view.by_project.values()) == total
     assert sum(row.tokens.total for row in view.by_session.values()) == total
     assert sum(row.tokens.total for row in view.by_agent.values()) == total
+    for report in reports:
+        rows = getattr(report, report.report)
+        assert sum(row.total_tokens for row in rows) == report.totals.total_tokens == total, report.report
+    assert sum(row.total_tokens for rows in days.projects.values() for row in rows) == total
+    assert sum(block.total_tokens for block in blocks.blocks if not block.is_gap) == total
 
 
 def test_the_sizes_of_calls_tell_them_apart():
