@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import importlib
 import os
 import shutil
 import signal
@@ -231,7 +232,7 @@ RULES: dict[str, list[tuple[str, str, str]]] = {
         ("open appends are committed", "            self.dropped = True\n", "            pass\n"),
         ("what is open is lost", "            self._release()\n            self.dropped", "            self.held = []\n            self.dropped"),
         ("copies are new work", 'return ("swink", facts.id, what, self.number, record.at_text, *more)',
-         'return ("swink", id(self), what, self.number, record.at_text, *more)'),
+         'return ("swink", self.work.path, what, self.number, record.at_text, *more)'),
         ("equal times are one call", 'return ("swink", facts.id, what, self.number, record.at_text, *more)',
          'return ("swink", facts.id, what, record.at_text, *more)'),
         ("the compactor's lines are calls", "if event.model is None and not sample.counts.total:", "if False:"),
@@ -288,20 +289,31 @@ def tried(folder: str, tests: list[str]) -> int:
 
     if not turnlog.__file__.startswith(folder):
         return NOT_THE_COPY
-    words = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--assert=plain"]
+    words = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--assert=plain", f"--basetemp={folder}/temp"]
     for warning in ("PytestAssertRewriteWarning", "PytestUnraisableExceptionWarning"):
         words += ["-W", f"ignore::pytest.{warning}"]
     return int(pytest.main([*words, *tests]))
 
 
+def warm() -> None:
+    """Import all that the package and its tests import, and forget the package itself: only that is broken in trials."""
+    sys.path.insert(0, str(SOURCE.parent))
+    for name in ("turnlog", "turnlog.ledger.scan", "unittest.mock", "_pytest.doctest", "_pytest.junitxml"):
+        importlib.import_module(name)
+    sys.path.remove(str(SOURCE.parent))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "turnlog"]:
+        del sys.modules[name]
+
+
 class Trials:
-    """Mutants under trial, a process each. What is imported here (pytest, hypothesis, msgspec) is not imported again in
-    each of them; the package itself is, from its broken copy."""
+    """Mutants under trial, a process each. What is imported here is not imported again in each of them; the package
+    itself is, from its broken copy."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._source = os.path.join(folder, "source")
         self._under_way: dict[int, tuple[Mutant | None, str]] = {}
+        warm()
         ignored = shutil.ignore_patterns("demo_home", "__pycache__")
         shutil.copytree(SOURCE, self._source, ignore=ignored)
         compileall.compile_dir(self._source, quiet=2)
