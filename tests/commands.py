@@ -27,7 +27,7 @@ def environment(**more):
 
 
 def hears_ctrl_c():
-    """For `preexec_fn`: a shell that starts us in the background has told its children to be deaf to Ctrl-C and Ctrl-\\."""
+    """For `preexec_fn`: a shell that starts us in the background has told its children to be deaf to what stops it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
