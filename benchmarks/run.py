@@ -222,19 +222,45 @@ def raw_scan(home: Path) -> Callable[[], int]:
 
 
 def bench_overview(home: Path, rounds: int) -> list[dict[str, object]]:
-    command = [sys.executable, "-m", "turnlog", "overview", "--home", str(home), "--json"]
+    """Cold: with an empty cache each time. Again: nothing has changed since the last run. Grown: one file has."""
+    last = [sys.executable, "-m", "turnlog"]
+    grows = next(home.rglob("*.jsonl"))
+    with tempfile.TemporaryDirectory(prefix="turnlog-cache-") as cache:
 
-    def overview() -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        def run(*words: str, cold: bool = False) -> Callable[[], object]:
+            command = [*last, *words, "--home", str(home), "--json"]
 
-    def listing() -> None:
-        subprocess.run([*command[:3], "list", *command[4:]], check=True, stdout=subprocess.DEVNULL)
+            def go() -> None:
+                with tempfile.TemporaryDirectory(prefix="turnlog-cache-") as empty:
+                    env = {**os.environ, "TURNLOG_CACHE": empty if cold else cache}
+                    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
 
-    scan, whole, listed = best(rounds, raw_scan(home), overview, listing)
+            return go
+
+        def grown() -> None:
+            with grows.open("ab") as file:
+                file.write(b"\n")
+            run("overview")()
+
+        nothing, scan, whole, usage, _, _, again, usage_again, grew, listed = best(
+            rounds,
+            lambda: subprocess.run([sys.executable, "-c", "pass"], check=True),
+            raw_scan(home),
+            run("overview", cold=True),
+            run("usage", "daily", cold=True),
+            run("overview"),
+            run("usage", "daily"),
+            run("overview"),
+            run("usage", "daily"),
+            grown,
+            run("list"),
+        )
     size = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
     row = {
         "bench": "overview", "mb": round(size / 1e6), "scan_s": round(scan, 3), "overview_s": round(whole, 3),
-        "list_s": round(listed, 3), "ratio": round(whole / scan, 2), "bar": 6,
+        "ratio": round(whole / scan, 2), "bar": 6, "one_file_grown_s": round(grew, 3), "again_s": round(again, 3),
+        "usage_s": round(usage, 3), "usage_ratio": round(usage / scan, 2), "usage_bar": 4,
+        "usage_again_passes": round(usage_again / nothing, 1), "again_bar": 10, "list_s": round(listed, 3),
     }  # fmt: skip
     show(row)
     return [row]
