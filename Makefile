@@ -4,6 +4,7 @@
 #   make check   the one command for developers: format, lint, types, imports, tests, docs
 #   make lint    the part of check that runs no tests
 #   make fmt     format, and mend what can be mended
+#   make mutants break each rule of identity in a copy and see a test fail (MUTANTS="--only codex" passes arguments on)
 #   make conformance  the real Pi against a scripted model, and what it wrote against what is read
 #   make bench   the benchmarks (BENCH="..." passes arguments on)
 #   make build   the wheel, in dist/
@@ -13,6 +14,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
 BENCH ?=
+MUTANTS ?=
 
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
@@ -24,7 +26,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(PY) -m pip install -q -c constraints.tx
 METADATA := pyproject.toml constraints.txt src/turnlog/_version.py
 CODE := $(wildcard src tests conformance benchmarks tools)
 
-.PHONY: demo test check lint fmt conformance bench build clean
+.PHONY: demo test check lint fmt mutants conformance bench build clean
 .DELETE_ON_ERROR:
 
 # Each stamp is the newest state of .venv for one purpose: a second make has nothing to install.
@@ -70,6 +72,9 @@ check: lint test
 fmt: $(VENV)/stamp-dev
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
+
+mutants: $(VENV)/stamp-test
+	$(PY) tools/break_identity.py $(MUTANTS)
 
 # Pi and its Node go to a cache folder outside the checkout, once; TURNLOG_CACHE says where.
 conformance: $(VENV)/stamp-test

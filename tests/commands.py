@@ -27,8 +27,9 @@ def environment(**more):
 
 
 def hears_ctrl_c():
-    """For `preexec_fn`: a shell that starts us in the background has told its children to be deaf to Ctrl-C."""
+    """For `preexec_fn`: a shell that starts us in the background has told its children to be deaf to Ctrl-C and Ctrl-\\."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def apart(*args, stdin=None, seconds=SECONDS, cwd=None, **environ):

@@ -19,6 +19,9 @@ KeyPart = str | int | float | None | tuple[int | None, ...]
 Key = tuple[KeyPart, ...]
 """What makes a piece of work itself. Plain values only, so that it comes back equal from another process."""
 
+Spot = tuple[str, int, int, int]
+"""Where a sample stands: path, line, start, end."""
+
 What = Literal["prompt", "answer", "call", "result", "compaction"]
 
 
@@ -75,7 +78,12 @@ class Left(msgspec.Struct, gc=False):
 
     sample: Sample
     reason: str
-    instead: tuple[str, int, int, int] | None = None  # path, line, start, end
+    instead: Spot | None = None
+
+
+def spot(path: str, sample: Sample) -> Spot:
+    """Where a sample of that file stands."""
+    return (path, sample.line, sample.start, sample.end)
 
 
 class Title(msgspec.Struct, gc=False):

@@ -1,114 +1,16 @@
 """The work Codex's files say was done: own and inherited, both ledgers by turn, forks, subagents, segments, twins."""
 
-import json
-
 import pytest
 
+from homes import BASE, CodexFile, by_session, ledger, marks, reasons, tokens, v4, v7
 from reading import fixtures, parse, place
 from turnlog.contract import Place
-from turnlog.formats import place_of
+from turnlog.formats.codex.ancestors import born
 from turnlog.formats.codex.fold import fold
-from turnlog.formats.codex.lineage import born, reconcile
+from turnlog.formats.codex.lineage import reconcile
 from turnlog.ledger.identity import merge
 
 FILES = fixtures("codex")
-BASE = 1_796_000_000_000  # milliseconds
-NAMES = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens")
-
-
-def v7(milliseconds, n=0):
-    """A UUIDv7 made so many milliseconds after BASE."""
-    text = f"{BASE + milliseconds:012x}"
-    return f"{text[:8]}-{text[8:]}-7{n:03x}-8000-{n:012x}"
-
-
-def v4(n):
-    return f"{n:08x}-0000-4000-8000-{n:012x}"
-
-
-class File:
-    """A session file under way. Times are milliseconds after 10:00."""
-
-    def __init__(self, thread, version="0.130.0", folder="sessions", suffix=".jsonl", segment=None, created=0, **meta):
-        self.thread = thread
-        stem = f"rollout-2026-11-30T10-00-00-{thread}" + (f"_{segment}" if segment else "")
-        self.path = f"/home/.codex/{folder}/{stem}{suffix}"
-        self.lines = []
-        self.at = created
-        about = {"id": thread, "timestamp": self.time(created), "cwd": "/p", "cli_version": version, "source": "cli"}
-        self.add("session_meta", {**about, **meta}, 0)
-
-    @staticmethod
-    def time(ms):
-        return f"2026-11-30T10:{ms // 60000:02d}:{ms // 1000 % 60:02d}.{ms % 1000:03d}Z"
-
-    def add(self, kind, payload, after=1000, at=None):
-        self.at = self.at + after if at is None else at
-        self.lines.append({"timestamp": self.time(self.at), "type": kind, "payload": payload})
-        return self
-
-    def event(self, kind, after=1000, **payload):
-        return self.add("event_msg", {"type": kind, **payload}, after)
-
-    def turn(self, turn, after=1000, model="m"):
-        self.event("task_started", after, turn_id=turn)
-        return self.add("turn_context", {"turn_id": turn, "model": model, "cwd": "/p"}, 0)
-
-    def count(self, total, last, after=1000):
-        info = {"total_token_usage": dict(zip(NAMES, total, strict=False))}
-        if last is not None:
-            info["last_token_usage"] = dict(zip(NAMES, last, strict=False))
-        return self.event("token_count", after, info=info)
-
-    def record(self, turn, response, usage, thread=None):
-        about = {"thread_id": thread or self.thread, "turn_id": turn, "response_id": response}
-        return self.add("token_usage_record", {**about, "usage": dict(zip(NAMES, usage, strict=False))})
-
-    def said(self, role, text, after=0, kinds=None, **more):
-        payload = {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}], **more}
-        if kinds:
-            payload["internal_chat_message_metadata_passthrough"] = {"content_item_kinds": kinds}
-        return self.add("response_item", payload, after)
-
-    def typed(self, text, after=0):
-        self.said("user", text, after)
-        return self.event("user_message", 0, message=text)
-
-    def copied(self, lines, at):
-        self.at = at
-        self.lines += [{**line, "timestamp": self.time(at)} for line in lines]
-        return self
-
-    @property
-    def data(self):
-        return b"".join(json.dumps(line).encode() + b"\n" for line in self.lines)
-
-    def work(self):
-        where = place_of(self.path)
-        return fold(where, parse("codex", self.data, place=where, codex_usage="all").items)
-
-
-def ledger(*files):
-    return merge([file.work() for file in files], lambda _, works: reconcile(works))
-
-
-def tokens(found):
-    return sum(counted.sample.counts.total for counted in found.samples)
-
-
-def by_session(found):
-    spent = {}
-    for counted in found.samples:
-        spent[counted.sample.session] = spent.get(counted.sample.session, 0) + counted.sample.counts.total
-    return spent
-
-
-def reasons(found):
-    return [left.reason for _, left in found.left]
-
-
-def marks(found):
-    return {what: len(each) for what, each in found.marks.items()}
 
 
 def fixture(*starts):
@@ -181,7 +83,7 @@ STEPS = [
 
 @pytest.mark.parametrize("steps, samples", STEPS)
 def test_the_running_total_is_walked_by_its_parts(steps, samples):
-    file = File(v4(1))
+    file = CodexFile(v4(1))
     for total, last in steps:
         file.count(total, last)
 
@@ -190,7 +92,10 @@ def test_the_running_total_is_walked_by_its_parts(steps, samples):
 
 def test_info_null_does_not_forget_the_total():
     file = (
-        File(v4(1)).count((100, 0, 10), (100, 0, 10)).event("token_count", info=None).count((200, 0, 20), (100, 0, 10))
+        CodexFile(v4(1))
+        .count((100, 0, 10), (100, 0, 10))
+        .event("token_count", info=None)
+        .count((200, 0, 20), (100, 0, 10))
     )
 
     assert tokens(ledger(file)) == 220
@@ -198,7 +103,7 @@ def test_info_null_does_not_forget_the_total():
 
 def test_equal_calls_of_one_file_are_all_counted():
     """A counter that begins again and again with the same call: the same total and last sample, each time new work."""
-    file = File(v4(1))
+    file = CodexFile(v4(1))
     for _ in range(3):
         file.count((100, 0, 10), (100, 0, 10)).count((200, 0, 20), (100, 0, 10))
 
@@ -207,7 +112,7 @@ def test_equal_calls_of_one_file_are_all_counted():
 
 def test_records_win_by_turn_and_never_by_file():
     """An old file that a new version resumed (CODEX_TRAPS 8)."""
-    file = File(v7(0), "0.44.0").count((100, 0, 10), (100, 0, 10))
+    file = CodexFile(v7(0), "0.44.0").count((100, 0, 10), (100, 0, 10))
     file.turn(v7(5000, 1)).record(v7(5000, 1), "r1", (50, 0, 5)).count((150, 0, 15), (50, 0, 5))
 
     assert [c.sample.counts.total for c in ledger(file).samples] == [110, 55]
@@ -216,28 +121,30 @@ def test_records_win_by_turn_and_never_by_file():
 def test_a_record_without_its_count_counts():
     """A kill while a tool ran: the response is in no total (CODEX_TRAPS 6)."""
     turn = v7(1000, 1)
-    file = File(v7(0), "0.169.0").turn(turn).record(turn, "r1", (50, 0, 5))
+    file = CodexFile(v7(0), "0.169.0").turn(turn).record(turn, "r1", (50, 0, 5))
 
     assert tokens(ledger(file)) == 55
 
 
 def test_providers_that_repeat_response_ids_are_not_merged():
     one, two = v7(1000, 1), v7(2000, 2)
-    file = File(v7(0), "0.169.0").turn(one).record(one, "resp", (50, 0, 5)).turn(two).record(two, "resp", (50, 0, 5))
+    file = (
+        CodexFile(v7(0), "0.169.0").turn(one).record(one, "resp", (50, 0, 5)).turn(two).record(two, "resp", (50, 0, 5))
+    )
 
     assert tokens(ledger(file)) == 110
 
 
 def test_a_reviews_turn_told_again_does_not_take_the_counts_of_the_turn_it_stands_in():
     turn, child = v7(1000, 1), v7(2000, 2)
-    file = File(v7(0), "0.169.0").turn(turn).record(turn, "r1", (50, 0, 5))
+    file = CodexFile(v7(0), "0.169.0").turn(turn).record(turn, "r1", (50, 0, 5))
     file.event("task_started", turn_id=child, turn_attribution={"parent_turn_id": turn}).count((50, 0, 5), (50, 0, 5))
 
     assert tokens(ledger(file)) == 55
 
 
 def test_input_leaves_the_cache_out_and_output_keeps_its_reasoning():
-    (counted,) = ledger(File(v4(1)).count((100, 40, 20, 5, 120), (100, 40, 20, 5, 120))).samples
+    (counted,) = ledger(CodexFile(v4(1)).count((100, 40, 20, 5, 120), (100, 40, 20, 5, 120))).samples
     counts = counted.sample.counts
 
     assert (counts.input, counts.cache_read, counts.output, counts.flagged) == (60, 40, 20, True)
@@ -248,20 +155,24 @@ def test_input_leaves_the_cache_out_and_output_keeps_its_reasoning():
 
 def test_prompts_by_events_where_there_are_no_kinds():
     file = (
-        File(v4(1)).said("user", "# AGENTS.md instructions for /p").typed("one").said("user", "no event").typed("two")
+        CodexFile(v4(1))
+        .said("user", "# AGENTS.md instructions for /p")
+        .typed("one")
+        .said("user", "no event")
+        .typed("two")
     )
 
     assert marks(ledger(file)) == {"prompt": 2}
 
 
 def test_prompts_by_how_they_begin_where_there_is_nothing_else():
-    file = File(v4(1)).said("user", "<environment_context>").said("user", "one").said("user", "two")
+    file = CodexFile(v4(1)).said("user", "<environment_context>").said("user", "one").said("user", "two")
 
     assert marks(ledger(file)) == {"prompt": 2}
 
 
 def test_prompts_by_kind_and_older_turns_of_the_same_file_by_events():
-    file = File(v7(0), "0.44.0").typed("old")
+    file = CodexFile(v7(0), "0.44.0").typed("old")
     file.turn(v7(9000, 1)).said("user", "AGENTS", kinds=["agents_md.instructions"])
     file.said("user", "new", kinds=["user.text"]).event("user_message", message="new")
 
@@ -269,7 +180,7 @@ def test_prompts_by_kind_and_older_turns_of_the_same_file_by_events():
 
 
 def test_nobody_types_in_a_subagents_thread():
-    file = File(v7(0), source={"subagent": {"other": "guardian"}}, thread_source="guardian_review")
+    file = CodexFile(v7(0), source={"subagent": {"other": "guardian"}}, thread_source="guardian_review")
     file.turn(v7(1, 1)).said("user", "Assess this", kinds=["user.text"]).said("assistant", "fine")
 
     assert marks(ledger(file)) == {"answer": 1}
@@ -277,7 +188,11 @@ def test_nobody_types_in_a_subagents_thread():
 
 def test_answers_count_once_an_item_id_and_summaries_never():
     file = (
-        File(v7(0)).turn(v7(1, 1)).said("assistant", "a", id="x").said("assistant", "a", id="x").said("assistant", "b")
+        CodexFile(v7(0))
+        .turn(v7(1, 1))
+        .said("assistant", "a", id="x")
+        .said("assistant", "a", id="x")
+        .said("assistant", "b")
     )
     summary = {"type": "message", "role": "assistant", "content": "s"}
     file.lines.append({"type": "response_item", "payload": summary, "metadata": {"compaction_output": True}})
@@ -289,7 +204,7 @@ def test_answers_count_once_an_item_id_and_summaries_never():
 
 
 def parent(thread, *, turns=(None, None), **meta):
-    file = File(thread, **meta)
+    file = CodexFile(thread, **meta)
     for n, turn in enumerate(turns):
         if turn is not None:
             file.turn(turn)
@@ -300,7 +215,7 @@ def parent(thread, *, turns=(None, None), **meta):
 
 def test_a_turn_older_than_the_thread_is_inherited():
     old = parent(v7(0), turns=(v7(1000, 1), v7(2000, 2)))
-    fork = File(v7(50_000, 9), forked_from_id=old.thread, created=50_000).copied(old.lines, 50_010)
+    fork = CodexFile(v7(50_000, 9), forked_from_id=old.thread, created=50_000).copied(old.lines, 50_010)
     fork.turn(v7(60_000, 3)).typed("own").said("assistant", "own answer", 900).count((300, 0, 30), (100, 0, 10))
     found = ledger(old, fork)
 
@@ -314,9 +229,9 @@ def test_a_turn_older_than_the_thread_is_inherited():
 
 def test_a_fork_of_a_fork_counts_its_own_turns_only():
     old = parent(v7(0), turns=(v7(1000, 1),))
-    fork = File(v7(50_000, 8), forked_from_id=old.thread, created=50_000).copied(old.lines, 50_010)
+    fork = CodexFile(v7(50_000, 8), forked_from_id=old.thread, created=50_000).copied(old.lines, 50_010)
     fork.turn(v7(60_000, 3)).count((200, 0, 20), (100, 0, 10))
-    again = File(v7(100_000, 9), forked_from_id=fork.thread, created=100_000).copied(fork.lines, 100_010)
+    again = CodexFile(v7(100_000, 9), forked_from_id=fork.thread, created=100_000).copied(fork.lines, 100_010)
     again.turn(v7(110_000, 4)).count((300, 0, 30), (100, 0, 10))
 
     assert by_session(ledger(again, fork, old)) == {old.thread: 110, fork.thread: 110, again.thread: 110}
@@ -324,8 +239,8 @@ def test_a_fork_of_a_fork_counts_its_own_turns_only():
 
 def test_copied_records_of_a_parent_keep_its_thread_and_count_there():
     turn = v7(1000, 1)
-    old = File(v7(0), "0.169.0").turn(turn).record(turn, "r1", (50, 0, 5)).count((50, 0, 5), (50, 0, 5))
-    fork = File(v7(50_000, 9), "0.169.0", forked_from_id=old.thread, created=50_000).copied(old.lines, 50_010)
+    old = CodexFile(v7(0), "0.169.0").turn(turn).record(turn, "r1", (50, 0, 5)).count((50, 0, 5), (50, 0, 5))
+    fork = CodexFile(v7(50_000, 9), "0.169.0", forked_from_id=old.thread, created=50_000).copied(old.lines, 50_010)
     found = ledger(old, fork)
 
     assert by_session(found) == {old.thread: 55}
@@ -334,7 +249,7 @@ def test_copied_records_of_a_parent_keep_its_thread_and_count_there():
 
 def test_a_paginated_fork_holds_its_own_work_and_its_total_begins_at_the_parents():
     base = {"thread_id": v7(0), "end_ordinal_exclusive": 9}
-    fork = File(v7(50_000, 9), "0.150.0", forked_from_id=v7(0), history_base=base)
+    fork = CodexFile(v7(50_000, 9), "0.150.0", forked_from_id=v7(0), history_base=base)
     fork.turn(v7(60_000, 3)).typed("own").count((500, 0, 50), (100, 0, 10)).count((600, 0, 60), (100, 0, 10))
 
     assert tokens(ledger(fork)) == 220
@@ -343,7 +258,7 @@ def test_a_paginated_fork_holds_its_own_work_and_its_total_begins_at_the_parents
 
 def test_a_paginated_forks_repeat_of_the_parents_total_is_no_work():
     """A first turn that failed: from 0.153.4 on a response has a record, so this count is the parent's."""
-    fork = File(v7(50_000, 9), "0.169.0", forked_from_id=v7(0), history_base={"thread_id": v7(0)})
+    fork = CodexFile(v7(50_000, 9), "0.169.0", forked_from_id=v7(0), history_base={"thread_id": v7(0)})
     fork.turn(v7(60_000, 3)).count((500, 0, 50), (100, 0, 10))
     found = ledger(fork)
 
@@ -354,7 +269,7 @@ def test_a_subagent_that_copied_nothing_counts_whole_though_it_names_a_fork():
     """0.136 gives every subagent a forked_from_id (CODEX_TRAPS 11)."""
     old = parent(v7(0), turns=(v7(1000, 1),))
     spawn = {"subagent": {"thread_spawn": {"parent_thread_id": old.thread}}}
-    child = File(v7(5000, 9), "0.136.0", forked_from_id=old.thread, source=spawn, created=5000)
+    child = CodexFile(v7(5000, 9), "0.136.0", forked_from_id=old.thread, source=spawn, created=5000)
     child.turn(v7(5001, 5)).typed("task").said("assistant", "done").count((100, 0, 10), (100, 0, 10))
     found = ledger(old, child)
 
@@ -368,7 +283,7 @@ def test_a_subagent_that_copied_nothing_counts_whole_though_it_names_a_fork():
 @pytest.mark.parametrize("known", [True, False], ids=["parent here", "parent gone"])
 def test_without_turn_ids_the_leading_counts_are_compared_with_the_parents(metas, known):
     old = parent(v4(1))
-    fork = File(v4(2), forked_from_id=old.thread, created=50_000).copied(old.lines[0 if metas else 1 :], 50_010)
+    fork = CodexFile(v4(2), forked_from_id=old.thread, created=50_000).copied(old.lines[0 if metas else 1 :], 50_010)
     fork.typed("own", 9000).said("assistant", "own answer", 900).count((300, 0, 30), (100, 0, 10))
     found = ledger(*([old] if known else []), fork)
 
@@ -387,7 +302,7 @@ def test_a_backtrack_names_no_fork_and_its_total_begins_again():
 def test_the_burst_is_not_believed_against_the_parents_file():
     """The first own call came at once, in the same burst as the copy."""
     old = parent(v4(1))
-    fork = File(v4(2), created=50_000).copied(old.lines, 50_010)
+    fork = CodexFile(v4(2), created=50_000).copied(old.lines, 50_010)
     fork.typed("own", 10).said("assistant", "own answer", 10).count((300, 0, 30), (100, 0, 10), 10)
     found = ledger(old, fork)
 
@@ -397,7 +312,7 @@ def test_the_burst_is_not_believed_against_the_parents_file():
 
 def test_copies_with_their_own_times_are_older_than_the_thread():
     old = parent(v4(1))
-    fork = File(v4(2), created=50_000)
+    fork = CodexFile(v4(2), created=50_000)
     fork.lines += old.lines
     fork.at = 50_000
     fork.typed("own", 100).said("assistant", "own answer", 50).count((300, 0, 30), (100, 0, 10), 50)
@@ -414,14 +329,14 @@ def test_a_foreign_session_meta_in_mid_file_names_no_ancestor():
 
 def test_siblings_with_equal_numbers_are_both_counted():
     spawn = {"subagent": {"thread_spawn": {"parent_thread_id": v7(0)}}}
-    a, b = (File(v7(n, n), source=spawn).turn(v7(n + 1, n)).count((100, 0, 10), (100, 0, 10)) for n in (5, 6))
+    a, b = (CodexFile(v7(n, n), source=spawn).turn(v7(n + 1, n)).count((100, 0, 10), (100, 0, 10)) for n in (5, 6))
 
     assert tokens(ledger(a, b)) == 220
 
 
 def test_a_subagent_whose_first_call_costs_what_its_parents_did_is_no_copy():
     old = parent(v4(1))
-    child = File(v4(2), source={"subagent": {"thread_spawn": {"parent_thread_id": old.thread}}})
+    child = CodexFile(v4(2), source={"subagent": {"thread_spawn": {"parent_thread_id": old.thread}}})
     child.said("user", "task", 800).count((100, 0, 10), (100, 0, 10)).count((250, 0, 25), (150, 0, 15))
 
     assert by_session(ledger(old, child)) == {old.thread: 220, child.thread: 275}
@@ -429,7 +344,7 @@ def test_a_subagent_whose_first_call_costs_what_its_parents_did_is_no_copy():
 
 def test_turn_ids_that_tell_no_time_are_looked_for_in_the_parents_file():
     old = parent(v4(1), turns=(v4(11), v4(12)))
-    child = File(v4(2), forked_from_id=old.thread, created=50_000).copied(old.lines[1:], 50_200)
+    child = CodexFile(v4(2), forked_from_id=old.thread, created=50_000).copied(old.lines[1:], 50_200)
     child.turn(v4(13), 3000).typed("own").count((300, 0, 30), (100, 0, 10))
     found = ledger(child, old)
 
@@ -439,7 +354,7 @@ def test_turn_ids_that_tell_no_time_are_looked_for_in_the_parents_file():
 
 def test_an_old_subagent_that_was_resumed_keeps_its_work_without_turn_ids():
     spawn = {"subagent": {"thread_spawn": {"parent_thread_id": v7(0)}}}
-    child = File(v7(5000, 9), "0.98.0", source=spawn).said("user", "task", 900).count((100, 0, 10), (100, 0, 10))
+    child = CodexFile(v7(5000, 9), "0.98.0", source=spawn).said("user", "task", 900).count((100, 0, 10), (100, 0, 10))
     child.turn(v7(90_000, 7)).count((150, 0, 15), (50, 0, 5))
 
     assert tokens(ledger(child)) == 165
@@ -447,8 +362,8 @@ def test_an_old_subagent_that_was_resumed_keeps_its_work_without_turn_ids():
 
 def test_a_circle_of_forks_does_not_hang():
     a, b = (
-        File(v4(1), forked_from_id=v4(2)).count((1, 0, 1), None),
-        File(v4(2), forked_from_id=v4(1)).count((1, 0, 1), None),
+        CodexFile(v4(1), forked_from_id=v4(2)).count((1, 0, 1), None),
+        CodexFile(v4(2), forked_from_id=v4(1)).count((1, 0, 1), None),
     )
 
     assert tokens(ledger(a, b)) == 2
@@ -492,7 +407,7 @@ def test_what_only_the_longer_twin_holds_counts_too():
 def test_a_segment_after_a_revert_belongs_to_the_thread_and_counts_beside_it():
     old = parent(v7(0), version="0.169.0", turns=(v7(1000, 1), v7(2000, 2)))
     base = {"thread_id": old.thread, "end_ordinal_exclusive": 7}
-    again = File(old.thread, "0.169.0", segment=v7(40_000, 5), history_base=base)
+    again = CodexFile(old.thread, "0.169.0", segment=v7(40_000, 5), history_base=base)
     turn = v7(41_000, 6)
     again.turn(turn).record(turn, "r9", (70, 0, 7)).count((170, 0, 17), (70, 0, 7)).typed("edited")
     found = ledger(old, again)
@@ -511,7 +426,7 @@ def test_the_time_of_a_uuid7_and_of_no_other():
 
 
 def test_an_imported_session_spent_nothing_here():
-    file = File(v7(0), "0.169.0").event("task_started", turn_id="external-import-turn-1").typed("from elsewhere")
+    file = CodexFile(v7(0), "0.169.0").event("task_started", turn_id="external-import-turn-1").typed("from elsewhere")
     file.count((0, 0, 0, 0, 18), (0, 0, 0, 0, 18))
     found = ledger(file)
 

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from ..tokens import Additive
-from ..work import FileWork, Key, Left, Mark, Sample, SessionFacts, What
+from ..work import FileWork, Key, Left, Mark, Sample, SessionFacts, What, spot
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
@@ -60,6 +60,7 @@ class Ledger(msgspec.Struct):
 def merge(works: list[FileWork], reconcile: Callable[[str, list[FileWork]], None] | None = None) -> Ledger:
     """The ledger of all these files. `reconcile(agent, files)` applies an agent's own rules between files first."""
     ledger = Ledger()
+    works = sorted(works, key=lambda work: work.path)  # the answer is the same for any order
     by_agent: dict[str, list[FileWork]] = {}
     for work in works:
         by_agent.setdefault(work.agent, []).append(work)
@@ -118,9 +119,15 @@ def _together(a: SessionFacts, b: SessionFacts) -> SessionFacts:
 
 def _samples(ledger: Ledger, files: list[FileWork]) -> None:
     found: dict[Key, list[tuple[FileWork, Sample]]] = {}
+    before = len(ledger.left)
+    pointed = False
     for work in files:
-        ledger.left += [(work.path, left) for left in work.left]
+        for left in work.left:
+            ledger.left.append((work.path, left))
+            pointed = pointed or left.instead is not None
         for sample in work.samples:
+            if sample.session not in ledger.sessions:
+                _bring_home(sample, work)
             same = found.get(sample.key)
             if same is None:
                 found[sample.key] = [(work, sample)]
@@ -131,18 +138,40 @@ def _samples(ledger: Ledger, files: list[FileWork]) -> None:
         if len(same) > 1:
             work, sample = _merged(ledger, same)
         ledger.samples.append(Counted(sample, work.path))
+    if pointed:
+        _follow(ledger.left[before:])
+
+
+def _bring_home(sample: Sample, work: FileWork) -> None:
+    """Work of a session that no file here is of (its own was deleted) belongs to the session that holds the copy."""
+    sample.session = next(iter(work.sessions), None)
+
+
+def _follow(left: list[tuple[str, Left]]) -> None:
+    """Let each point at what counts: what a file or its kin knew to stand for a sample may itself be left to another."""
+    gone = {spot(path, other.sample): other for path, other in left}
+    for _, other in left:
+        at, seen = other.instead, set()
+        while at in gone:
+            if at in seen:
+                at = None
+                break
+            seen.add(at)
+            at = gone[at].instead
+        other.instead = at
 
 
 def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWork, Sample]:
     """One sample of several with one key; the others go to `left`."""
     first = same[0][0]
-    # Who comes first: the session's own record, the elder file (they come in that order), the earlier time.
+    # Who comes first: the session's own record, the main line before a subagent that was given it, the elder file (they
+    # come in that order), the earlier time.
     if any(work is not first for work, _ in same):
         order = {id(work): n for n, (work, _) in reversed(list(enumerate(same)))}
-        same = sorted(same, key=lambda pair: (pair[1].own is False, order[id(pair[0])], pair[1].at or _LATEST))
+        same = sorted(same, key=lambda pair: _claim(pair[1], order[id(pair[0])]))
     work, kept = same[0]
     given = fresh = out = read = write = hour = at = model = cost = origin = provider = tier = None
-    flagged, lower, uncommitted, fast, searches = False, True, True, False, 0
+    flagged, lower, uncommitted, fast, searches = False, False, True, False, 0
     for _, sample in same:  # each part at its greatest; the earliest time; of the rest the first word
         counts = sample.counts
         fresh = _more(fresh, counts.input)
@@ -153,7 +182,7 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
         searches = max(searches, sample.searches)
         fast = fast or sample.fast
         flagged = flagged or counts.flagged
-        lower = lower and sample.lower_bound
+        lower = lower or sample.lower_bound  # a copy of a number that was too small is no better
         uncommitted = uncommitted and sample.uncommitted
         if sample.at is not None and (at is None or sample.at < at):
             at = sample.at
@@ -189,11 +218,15 @@ def _merged(ledger: Ledger, same: list[tuple[FileWork, Sample]]) -> tuple[FileWo
         searches,
         kept.aside,
     )
-    instead = (work.path, kept.line, kept.start, kept.end)
+    instead = spot(work.path, kept)
     for other, sample in same[1:]:
         reason = "the same call on another line" if other is work else "the same call, copied into another file"
         ledger.left.append((other.path, Left(sample, reason, instead)))
     return work, merged
+
+
+def _claim(sample: Sample, elder: int) -> tuple[bool, bool, int, datetime]:
+    return (sample.own is False, sample.sidechain, elder, sample.at or _LATEST)
 
 
 def _more(a: int | None, b: int | None) -> int | None:

@@ -21,6 +21,7 @@ FINAL_FROM = (2, 1, 97)
 
 _TITLE_RANKS = {"custom": 3, "ai": 2, "summary": 1, "agent": 0}
 PROMPT_CHARS = 200
+_SEPARATOR = re.compile(r"[/\\]")
 _NONE: dict[str, int] = {}
 
 
@@ -41,7 +42,11 @@ class _Fold:
         self.queued: list[Prompt] = []
         self.typed: set[str] = set()
         self.record: Record | None = None
+        self.advisors = 0  # how many advisors' calls the record under way told so far
         self.facts: SessionFacts | None = None
+        self.cwd: str | None = None
+        self.project: str | None = None
+        self.projects: set[str] = set()
 
     def run(self, items: Iterable[Item]) -> FileWork:
         for item in items:
@@ -59,6 +64,7 @@ class _Fold:
     def _enter(self, record: Record) -> None:
         """A new record: its session begins or goes on."""
         self.record = record
+        self.advisors = 0
         session = record.session_id or self.file
         facts = self.facts
         if facts is None or facts.id != session:
@@ -75,10 +81,16 @@ class _Fold:
         """What makes a record itself: its uuid, else its place."""
         return ("claude", record.id) if record.id is not None else ("claude", self.place.name, record.start)
 
+    def _here(self, record: Record) -> tuple[Any, ...]:
+        """What makes an answer without a message id itself: its place in this file alone (sheet 14, trap 4)."""
+        return ("claude", self.place.name, record.start if record.id is None else record.id)
+
     def _meta(self, event: Meta, _: Record) -> None:
         facts = self.facts
         assert facts is not None
         facts.cwd = facts.cwd or event.cwd
+        if event.cwd is not None and event.cwd != self.cwd:
+            self._moved(event.cwd)
         if event.model is not None:
             facts.model = event.model
         if event.agent_version is not None:
@@ -87,13 +99,23 @@ class _Fold:
         if event.forked_from is not None:
             facts.forked_from = event.forked_from
 
+    def _moved(self, cwd: str) -> None:
+        """The client works in another folder: below one of its projects it stays in that, else this is a project. The
+        records before may be copied from a session of another one (sheet 14, trap 25)."""
+        self.cwd = self.project = cwd
+        for end in [*(match.start() for match in _SEPARATOR.finditer(cwd)), len(cwd)]:
+            if end and cwd[:end] in self.projects:
+                self.project = cwd[:end]
+                return
+        self.projects.add(cwd)
+
     def _message(self, event: Message, record: Record) -> None:
         facts = self.facts
         assert facts is not None
         session = facts.id
         if event.role == "assistant":
             answer = event.message_id
-            key = self._key(record) if answer is None else ("claude", answer)
+            key = self._here(record) if answer is None else ("claude", answer)
             self.work.marks.append(Mark("answer", key, record.line, record.at, session, record.sidechain))
         elif event.author == "human":
             text = event.text
@@ -111,9 +133,11 @@ class _Fold:
         assert facts is not None
         counts = event.counts
         answer = event.message_id
-        key: tuple[Any, ...] = self._key(record) if answer is None else ("claude", answer)
+        key: tuple[Any, ...] = self._here(record) if answer is None else ("claude", answer)
         if event.basis == "advisor":
-            key = (*key, event.index)
+            # By its number among the answer's advisors: its slot depends on how the answer was split into lines.
+            key = (*key, "advisor", self.advisors)
+            self.advisors += 1
         sample = Sample(
             key,
             Additive(counts.input, counts.output, counts.cache_read, counts.cache_write),
@@ -123,7 +147,7 @@ class _Fold:
             record.at,
             event.origin_session or facts.id,
             event.model,
-            facts.cwd,
+            self.project,
             record.sidechain,
             None if event.origin_session is None else event.origin_session == facts.id,
             self.at_least,

@@ -14,10 +14,11 @@ from typing import Any
 from ...contract import Place
 from ...model import Body, Compaction, Item, Message, Meta, Prompt, Record, ToolCall, ToolResult, Turn, Usage
 from ...tokens import Counts, Semantics
-from ...work import FileWork, Key, Left, Mark, Sample, SessionFacts, What
+from ...work import FileWork, Key, KeyPart, Left, Mark, Sample, SessionFacts, Spot, What, spot
 from ..base import moment
+from .ancestors import COPIED, PARENTS_TOTAL, born
 from .author import HUMAN_KINDS
-from .lineage import Burst, Hints, born, settle
+from .lineage import Burst, Hints, settle
 from .session import named
 
 PROMPT_CHARS = 200
@@ -26,7 +27,6 @@ UNCHANGED = "total unchanged"
 STOOD_FOR = "a response record stands for it"
 ESTIMATE = "estimate after compaction"
 NOTHING_USED = "no tokens in it"
-PARENTS_TOTAL = "the parent thread's running total"
 
 RECORDS_SINCE = (0, 153)
 """From 0.153.4 on every finished response has a record, so a count in a turn without one is a repeat."""
@@ -60,7 +60,8 @@ class _Fold:
         self.modern: bool | None = None  # whether a response record is written for every response
         # The running total, and what each token_count says by it
         self.total: Counts | None = None
-        self.counted: list[tuple[str | None, Sample, str | None]] = []
+        self.moved: int | None = None  # which count brought the total to where it is
+        self.counted: list[tuple[str | None, Sample, str | None, int | None]] = []
         self.recorded: list[tuple[Sample, bool]] = []
         self.turns: set[str | None] = set()
         self.times: dict[Key, int] = {}
@@ -247,6 +248,9 @@ class _Fold:
             if self.burst.open:
                 self.burst.totals.add(parts)
         counts, reason = self._step(total, last, parts, vector)
+        repeated = self.moved if reason == UNCHANGED else None
+        if reason != UNCHANGED and total is not None:
+            self.moved = len(self.counted)
         if reason is None and not any(_parts(counts)) and not counts.cache_write:
             reason = NOTHING_USED
         if reason is not None and "estimate" in event.adjustments:
@@ -254,7 +258,7 @@ class _Fold:
         key: Key = ("codex", self.thread, record.turn_id, parts, vector)
         if reason is None:
             key = (*key, self._nth(key))
-        self.counted.append((record.turn_id, self._sample(key, counts, event, record), reason))
+        self.counted.append((record.turn_id, self._sample(key, counts, event, record), reason, repeated))
 
     def _step(
         self, total: Counts | None, last: Counts | None, parts: Parts | None, vector: Parts | None
@@ -311,19 +315,45 @@ class _Fold:
             if own:
                 work.samples.append(sample)
             else:
-                work.left.append(Left(sample, "copied from the parent thread"))
-        for turn, sample, reason in self.counted:
-            if reason is not None:
-                work.left.append(Left(sample, reason))
-            elif turn in self.turns:
-                work.left.append(Left(sample, STOOD_FOR))
-            else:
-                work.samples.append(sample)
-                hints.walked.add(sample.line)
+                work.left.append(Left(sample, COPIED))
+        self._counts_and_what_stands_for_them()
         work.samples.sort(key=lambda sample: sample.line)
         self._prompts()
         work.marks.sort(key=lambda mark: mark.line)
         settle(work)
+
+    def _counts_and_what_stands_for_them(self) -> None:
+        """The token_counts: those that count, and for the others where that which they say counts."""
+        work, walked = self.work, self.hints.walked
+        records = [sample for sample, own in self.recorded if own]
+        first: dict[KeyPart, Sample] = {}
+        for sample in reversed(records):
+            first[sample.key[2]] = sample
+        # The last record of each turn before the count, and of each turn with the same counts
+        latest: dict[tuple[KeyPart, KeyPart], Sample] = {}
+        nearest: dict[KeyPart, Sample] = {}
+        seen = 0
+        spots: list[Spot | None] = []
+        for turn, sample, reason, repeated in self.counted:
+            while seen < len(records) and records[seen].line < sample.line:
+                record = records[seen]
+                nearest[record.key[2]] = latest[record.key[2], record.key[4]] = record
+                seen += 1
+            if reason is None and turn not in self.turns:
+                work.samples.append(sample)
+                walked.add(sample.line)
+                spots.append(spot(work.path, sample))
+                continue
+            why, instead = reason or STOOD_FOR, None
+            # The first response of a fork has the parent's total in it, and a record of its own.
+            if reason is None or (reason == PARENTS_TOTAL and (turn, sample.key[4]) in latest):
+                why = STOOD_FOR
+                stands = latest.get((turn, sample.key[4])) or nearest.get(turn) or first[turn]
+                instead = spot(work.path, stands)
+            elif repeated is not None and reason == UNCHANGED:
+                instead = spots[repeated]
+            work.left.append(Left(sample, why, instead))
+            spots.append(instead)
 
     def _prompts(self) -> None:
         """What a person typed: by the kinds of the parts, else by the client's events, else by how the text begins.

@@ -8,13 +8,14 @@ the burst of records after the copied session_metas. None of `forked_from_id`, a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import msgspec
 
-from ...work import FileWork, Left, Mark
+from ...work import FileWork, Left, Mark, spot
+from .ancestors import COPIED, place_ancestors
 
-COPIED = "copied from the parent thread"
 TWIN = "twin file"
 
 PAUSE = timedelta(milliseconds=200)
@@ -96,25 +97,16 @@ class Hints(msgspec.Struct):
             self.walked.clear()
 
 
-def born(uuid: str) -> int | None:
-    """Milliseconds after 1970 that a UUIDv7 was made at; None for any other id."""
-    if len(uuid) != 36 or uuid[14] != "7" or uuid[8] != "-":
-        return None
-    try:
-        return int(uuid[:8] + uuid[9:13], 16)
-    except ValueError:
-        return None
-
-
 def settle(work: FileWork) -> None:
     """Part own from copied work as far as the file alone tells."""
     hints = work.hints
     boundary = 0
-    if hints.parents and not hints.based:
-        if hints.inherited_turn:
-            boundary = hints.own_from or _END
-        elif hints.copied or hints.burst_totals > 1:  # two answers do not come in one burst
-            boundary = min(hints.burst_end or _END, hints.own_from or _END)
+    if hints.based:
+        pass
+    elif hints.inherited_turn:  # also where nothing names a parent: a migration takes the copied session_metas away
+        boundary = hints.own_from or _END
+    elif hints.parents and (hints.copied or hints.burst_totals > 1):  # two answers do not come in one burst
+        boundary = min(hints.burst_end or _END, hints.own_from or _END)
     divide(work, boundary)
     hints.trim()
 
@@ -152,16 +144,21 @@ def _line(thing: object) -> int:
 def reconcile(files: list[FileWork]) -> None:
     """Settle, with all files of Codex at hand, what one alone could not tell: copies, and twins of one file."""
     by_thread: dict[str, list[FileWork]] = {}
-    for work in files:
+    for work in sorted(files, key=_preference):
         if isinstance(work.hints, Hints):
             by_thread.setdefault(work.hints.thread, []).append(work)
+    elders: dict[str, list[FileWork]] = {}
+    for thread in _parents_first(by_thread):
+        works = by_thread.get(thread, [])
+        for work in works:
+            if not work.hints.settled:
+                _descend(work, elders)
+        if works:
+            elders[thread] = works
     for works in by_thread.values():
         if len(works) > 1:
             _twins(works)
-    done: dict[int, bool] = {}
-    for work in files:
-        if isinstance(work.hints, Hints):
-            _descend(work, by_thread, done)
+    place_ancestors(by_thread)
 
 
 def _preference(work: FileWork) -> tuple[bool, bool, str]:
@@ -176,7 +173,7 @@ def _twins(works: list[FileWork]) -> None:
     for work in works:
         by_segment.setdefault(work.hints.segment, []).append(work)
     for twins in by_segment.values():
-        first, *others = sorted(twins, key=_preference)
+        first, *others = twins  # in the order of preference
         for other in others:
             kept = {sample.key: sample for sample in first.samples}
             marks = {(mark.what, mark.key) for mark in first.marks}
@@ -186,29 +183,40 @@ def _twins(works: list[FileWork]) -> None:
                 if stands is None:
                     stay.append(sample)
                 else:
-                    instead = (first.path, stands.line, stands.start, stands.end)
-                    other.left.append(Left(sample, TWIN, instead))
+                    other.left.append(Left(sample, TWIN, spot(first.path, stands)))
             other.samples = stay
             other.marks = [mark for mark in other.marks if (mark.what, mark.key) not in marks]
 
 
-def _descend(work: FileWork, by_thread: dict[str, list[FileWork]], done: dict[int, bool]) -> None:
-    """Compare a file with its parent's, the parent first. done: by file, whether it is settled or still under way."""
-    if id(work) in done:
-        return
-    done[id(work)] = False
+def _parents_first(by_thread: dict[str, list[FileWork]]) -> Iterator[str]:
+    """Every thread, after those it may be copied from; in a circle somebody is the elder."""
+    seen: set[str] = set()
+    for start in by_thread:
+        waiting = [(start, False)]
+        while waiting:
+            thread, ready = waiting.pop()
+            works = by_thread.get(thread, ())
+            if ready:
+                yield thread
+            elif thread not in seen:
+                seen.add(thread)
+                waiting.append((thread, True))
+                waiting += [(parent, False) for work in works for parent in work.hints.parents]
+
+
+def _descend(work: FileWork, elders: dict[str, list[FileWork]]) -> None:
+    """Compare a file with that of its nearest parent that is here."""
     hints: Hints = work.hints
-    if not hints.settled:
-        for thread in hints.parents:
-            parents = by_thread.get(thread, []) if thread != hints.thread else []
-            for parent in parents:
-                _descend(parent, by_thread, done)
-            parents = [parent for parent in parents if done[id(parent)]]  # in a circle somebody is the elder
-            if parents:
-                parent = min(parents, key=_preference)
-                divide(work, min(_boundary(hints, parent.hints), hints.own_from or _END))
-                break
-    done[id(work)] = True
+    for thread in hints.parents:
+        if thread in elders:
+            # Of twins the one that holds most: a copy may be of what the other does not have yet.
+            parent = max(elders[thread], key=lambda twin: _extent(twin.hints))
+            divide(work, min(_boundary(hints, parent.hints), hints.own_from or _END))
+            break
+
+
+def _extent(hints: Hints) -> int:
+    return len(hints.counts) + len(hints.turns)
 
 
 def _boundary(child: Hints, parent: Hints) -> int:

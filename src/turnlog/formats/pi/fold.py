@@ -79,7 +79,8 @@ class _Fold:
         if entry is None:
             self.key = ("pi", self.place.name, record.start)
             return
-        self.key = ("pi", entry, record.at_text, record.type)
+        stamp = record.at_text or (at.isoformat() if at is not None else None)  # a number has no text
+        self.key = ("pi", entry, stamp, record.type)
         if at is not None and record.type != "label":  # a fork makes labels anew, with their old times
             # Copies of version 1 have no id in common, only their times.
             name = f"{record.type} {record.at_text}" if self.lineage.flat else f"{entry} {record.at_text}"
