@@ -13,7 +13,7 @@ from turnlog.roots import roots_from_home
 pytestmark = pytest.mark.shared
 
 HOMES = sorted(SHARED.glob("cases/*/input"))
-CODEX = sorted(path.parent for path in SHARED.glob("real/codex/*/codex_home"))
+CODEX = sorted(path.parent for path in SHARED.glob("real/codex/*/*/codex_home"))
 CLAUDE = sorted(path for path in SHARED.glob("real/claude/*") if path.is_dir())
 
 
@@ -28,7 +28,7 @@ def test_every_cell_of_a_reported_case_is_the_sum_of_its_calls(home, prices):
     every_cell(roots_from_home(home).replaced("swink", [home / "swink"]), prices, "Europe/Berlin")
 
 
-@pytest.mark.parametrize("home", CODEX, ids=lambda home: home.name)
+@pytest.mark.parametrize("home", CODEX, ids=lambda home: f"{home.parent.name}-{home.name}")
 def test_every_cell_of_real_sessions_of_codex_is_the_sum_of_its_calls(home, prices, tmp_path):
     every_cell(roots_from_home(tmp_path).replaced("codex", [home / "codex_home"]), prices)
 
@@ -52,3 +52,9 @@ def test_every_stand_in_of_the_reported_cases_is_a_call_that_counts_or_was_never
                 held += 1
 
     assert held
+
+
+def test_the_real_sessions_are_all_held():
+    assert sorted(path.parent for path in SHARED.glob("real/codex/**/codex_home")) == CODEX
+    assert CODEX
+    assert CLAUDE
