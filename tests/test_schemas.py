@@ -115,6 +115,9 @@ def test_a_wrong_output_does_not_pass():
         ["usage", "agent"],
         ["usage", "daily", "--instances"],
         ["usage", "session", "--no-cost"],
+        ["explain"],
+        ["explain", "--day", "20261102", "--limit", "1"],
+        ["explain", "--day", "20300101"],
     ],
     ids=" ".join,
 )

@@ -18,7 +18,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def outputs() -> dict[str, Any]:
     """Schema name to the type that is printed under it, or to several of which each line is one."""
-    from turnlog.ledger import beside, check, context, demo, overview, sessions, shown, sums, tree
+    from turnlog.ledger import beside, check, context, demo, evidence, overview, sessions, shown, sums, tree
     from turnlog.ledger.prices import listing
     from turnlog.live import answer, run
     from turnlog.render import events, walk
@@ -28,6 +28,7 @@ def outputs() -> dict[str, Any]:
         sessions.SCHEMA: sessions.SessionList,
         shown.SCHEMA: shown.Show,
         sums.SCHEMA: sums.UsageReport,
+        evidence.SCHEMA: evidence.Explanation,
         tree.SCHEMA: tree.TreeView,
         check.SCHEMA: check.Check,
         context.SCHEMA: context.SessionContext,

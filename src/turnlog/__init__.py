@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from .history import HistoryEntry, history_files, read_history
     from .jsontext import clean
     from .ledger.context import SessionContext, session_context
+    from .ledger.evidence import Explanation
+    from .ledger.explain import NoSuchCell, explain
     from .ledger.identity import Ledger, merge
     from .ledger.machine import survey
     from .ledger.overview import Overview, overview
@@ -109,6 +111,8 @@ _ROOMS: dict[str, str] = {
     "history": "HistoryEntry history_files read_history",
     "jsontext": "clean",
     "ledger.context": "SessionContext session_context",
+    "ledger.evidence": "Explanation",
+    "ledger.explain": "NoSuchCell explain",
     "ledger.identity": "Ledger merge",
     "ledger.machine": "survey",
     "ledger.overview": "Overview overview",
@@ -164,6 +168,7 @@ __all__ = [
     "CustomMessage",
     "Discovery",
     "Event",
+    "Explanation",
     "FaultError",
     "FaultKind",
     "FileScan",
@@ -179,6 +184,7 @@ __all__ = [
     "Message",
     "Meta",
     "ModelChange",
+    "NoSuchCell",
     "NoSuchRun",
     "Overview",
     "Parser",
@@ -237,6 +243,7 @@ __all__ = [
     "aread_from",
     "arun",
     "clean",
+    "explain",
     "find_sessions",
     "history_files",
     "load_table",

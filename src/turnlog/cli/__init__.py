@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "overview": ("overview", "What is on this machine: sessions, tokens and days of every agent."),
     "list": ("list", "Sessions, newest first."),
     "usage": ("usage", "Tokens and costs by day, week, month, session, block, model, project or agent."),
+    "explain": ("explain", "The calls behind a number of `usage`, each with its place, and what was left out."),
     "show": ("show", "One session as a readable transcript."),
     "tree": ("tree", "The branches of one session, and the leaf where it goes on."),
     "context": ("context", "What the model was shown at one entry of a session."),

@@ -113,19 +113,23 @@ def chosen(ledger: Ledger, asked: Asked, apart: Apart, *, dated: bool = False) -
         sample = counted.sample
         agent = asked.agents[counted.path]
         project = project_of(sample, ledger)
-        if asked.project is not None and not is_in(project, asked.project):
+        if not is_asked(sample, project, asked):
             continue
         at = sample.at
-        if at is not None and (
-            (asked.since is not None and at < asked.since) or (asked.until is not None and at >= asked.until)
-        ):
-            continue
         if sample.uncommitted:
             apart.uncommitted.add(sample, _cost(asked, sample, agent))
         elif at is None and ranged:
             apart.undated.add(sample, _cost(asked, sample, agent))
         else:
             yield counted, agent, project
+
+
+def is_asked(sample: Sample, project: str, asked: Asked) -> bool:
+    """Whether a call is of the project and in the range; one without a time is in every range."""
+    if asked.project is not None and not is_in(project, asked.project):
+        return False
+    at = sample.at
+    return at is None or ((asked.since is None or at >= asked.since) and (asked.until is None or at < asked.until))
 
 
 def _cost(asked: Asked, sample: Sample, agent: str) -> Cost | None:
@@ -372,5 +376,7 @@ __all__ = [
     "Rows",
     "by_project",
     "chosen",
+    "is_asked",
+    "project_of",
     "report",
 ]

@@ -13,7 +13,8 @@ from ..errors import InvalidOptionsError
 from ..roots import Roots
 from ..titles import read_titles
 from .blocks import HOURS, RECENT, Stretch, blocks_of, greatest, is_active, stretches
-from .identity import merge
+from .evidence import Explanation
+from .identity import Ledger, merge
 from .kept import Kept
 from .overview import Overview, read_in
 from .prices import Mode, Pricer
@@ -65,19 +66,6 @@ def usage_report(
     """
     place, name = zone(timezone)
     _checked(kind, instances=instances, start_of_week=start_of_week, token_limit=token_limit, hours=session_length)
-    discovery = find_sessions(roots) if discovery is None else discovery
-    discovery = Discovery(
-        [file for file in discovery.files if agent in (None, file.agent)],
-        [problem for problem in discovery.problems if agent is None or problem.agent in (None, agent)],
-    )
-    size, done = sum(file.size for file in discovery.files), 0
-
-    def told(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(done, size)
-
     asked = Asked(
         zone=place,
         since=since,
@@ -86,20 +74,13 @@ def usage_report(
         week_from=WEEKDAYS.index(start_of_week),
         cost_of=(pricer or Pricer(mode=mode)).cost_of if costs else None,
     )
-    view = UsageReport(report=kind, zone=name, since=_utc(since), until=_utc(until))
+    view = UsageReport(report=kind, zone=name, since=utc(since), until=utc(until))
     if costs:
         view.mode = mode if pricer is None else pricer.mode
     with fewer_collections():
-        scans = scan_files(discovery.files, jobs=jobs, progress=told, kept=kept)
-        _what_was_read(view, discovery, scans)
-        asked.agents = {scan.work.path: scan.work.agent for scan in scans if scan.work is not None}
-        asked.visible = {
-            scan.work.path: None if scan.work.visible is None else frozenset(scan.work.visible)
-            for scan in scans
-            if scan.work is not None
-        }
-        asked.subagents = {scan.file.path for scan in scans if scan.file.kind == "subagent"}
-        ledger = merge([scan.work for scan in scans if scan.work is not None], reconcile)
+        read = read_all(roots, asked, agent=agent, jobs=jobs, progress=progress, kept=kept, discovery=discovery)
+        what_was_read(view, read)
+        ledger = read.ledger
         view.left_out = sum(1 for _, left in ledger.left if left.instead is not None)
         apart = Apart()
         if kind == "blocks":
@@ -117,8 +98,49 @@ def usage_report(
                 _named(view, rows.rows, roots)
     for spent, where in ((apart.undated, "undated"), (apart.uncommitted, "uncommitted")):
         if spent.calls:
-            setattr(view, where, _whole(spent, priced=asked.priced))
+            setattr(view, where, whole(spent, priced=asked.priced))
     return view
+
+
+class AllRead(msgspec.Struct):
+    """Everything below the roots, read and merged."""
+
+    discovery: Discovery
+    scans: list[FileScan]
+    ledger: Ledger
+
+
+def read_all(
+    roots: Roots,
+    asked: Asked,
+    *,
+    agent: str | None = None,
+    jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    kept: Kept | None = None,
+    discovery: Discovery | None = None,
+) -> AllRead:
+    """Read every session below the roots, of that agent alone if one is named, and merge their work. `asked` is told what
+    the files say of themselves. The rest is as for `usage_report`."""
+    discovery = find_sessions(roots) if discovery is None else discovery
+    discovery = Discovery(
+        [file for file in discovery.files if agent in (None, file.agent)],
+        [problem for problem in discovery.problems if agent is None or problem.agent in (None, agent)],
+    )
+    size, done = sum(file.size for file in discovery.files), 0
+
+    def told(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(done, size)
+
+    scans = scan_files(discovery.files, jobs=jobs, progress=told, kept=kept)
+    works = [scan.work for scan in scans if scan.work is not None]
+    asked.agents = {work.path: work.agent for work in works}
+    asked.visible = {work.path: None if work.visible is None else frozenset(work.visible) for work in works}
+    asked.subagents = {scan.file.path for scan in scans if scan.file.kind == "subagent"}
+    return AllRead(discovery, scans, merge(works, reconcile))
 
 
 def _checked(kind: str, *, instances: bool, start_of_week: str, token_limit: Any, hours: float) -> None:
@@ -134,7 +156,8 @@ def _checked(kind: str, *, instances: bool, start_of_week: str, token_limit: Any
         raise InvalidOptionsError(f"expected a number of hours, found {hours!r}")
 
 
-def _utc(at: datetime | None) -> str | None:
+def utc(at: datetime | None) -> str | None:
+    """A moment as the reports print it."""
     if at is None:
         return None
     try:
@@ -143,14 +166,16 @@ def _utc(at: datetime | None) -> str | None:
         return iso(at)
 
 
-def _what_was_read(view: UsageReport, discovery: Discovery, scans: list[FileScan]) -> None:
+def what_was_read(view: UsageReport | Explanation, read: AllRead) -> None:
+    """Say there how much was read, and what could not be."""
     seen = Overview()
-    read_in(seen, discovery, scans)
+    read_in(seen, read.discovery, read.scans)
     for name in ("complete", "files", "bytes", "faults", "problems", "unknown"):
         setattr(view, name, getattr(seen, name))
 
 
-def _whole(spent: Spent, *, priced: bool) -> Totals:
+def whole(spent: Spent, *, priced: bool) -> Totals:
+    """Those sums as the reports print them."""
     totals = Totals()
     fill_whole(totals, spent, priced=priced)
     totals.main_only.fill(spent, priced=priced)
@@ -198,4 +223,4 @@ def _blocks(
     view.totals = totals_of((one.group for one in kept), priced=asked.priced)
 
 
-__all__ = ["REPORTS", "usage_report"]
+__all__ = ["REPORTS", "AllRead", "read_all", "usage_report", "utc", "what_was_read", "whole"]

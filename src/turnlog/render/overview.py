@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta, tzinfo
 
+from ..ledger.evidence import Explanation
 from ..ledger.overview import Overview
 from ..ledger.sums import UsageReport
 from .text import (
@@ -149,7 +150,7 @@ def _asides(view: Overview) -> Iterator[Line]:
         yield plain(f"  {short(apart)} tokens apart: spent, but never committed by the agent", "quiet")
 
 
-def verdict_lines(view: Overview | UsageReport, width: int = 80) -> Iterator[Line]:
+def verdict_lines(view: Overview | UsageReport | Explanation, width: int = 80) -> Iterator[Line]:
     """What was read whole and what was not; the verdict is the last line."""
     faulty = {fault.path for fault in view.faults}
     wrong = [problem for problem in view.problems if not problem.note]

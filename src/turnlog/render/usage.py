@@ -267,7 +267,17 @@ def _forecast(block: Block, *, priced: bool) -> Iterator[Line]:
 
 def _doubts(view: UsageReport, width: int) -> Iterator[Line]:
     """What the numbers leave out or cannot know."""
-    totals = view.totals
+    yield from doubt_lines(view.totals, width, priced=_priced(view))
+    if view.undated is not UNSET:
+        yield plain(f"{counted(view.undated.calls, 'call')} without a time: in no row here", "quiet")
+    if view.uncommitted is not UNSET:
+        told = f"{short(view.uncommitted.total_tokens)} tokens apart: spent, but never committed by the agent"
+        yield plain(told, "quiet")
+    yield plain(f"{view.zone}; {counted(view.left_out, 'copy', 'copies')} not counted twice", "quiet")
+
+
+def doubt_lines(totals: Totals, width: int, *, priced: bool) -> Iterator[Line]:
+    """What sums leave out or cannot know, and how much of them was spent aside."""
     if totals.unpriced_models is not UNSET and totals.unpriced_models:
         names = ", ".join(one_line(name, 40) for name in totals.unpriced_models)
         told = f"at least: {counted(len(totals.unpriced_models), 'model')} without a price ({names})"
@@ -278,12 +288,6 @@ def _doubts(view: UsageReport, width: int) -> Iterator[Line]:
         yield plain(f"{counted(totals.partly_unknown, 'call')} with a part unknown: the sums leave it out", "quiet")
     if totals.sidechain.calls:
         told = f"{short(totals.sidechain.total_tokens)} of the tokens by subagents and aside"
-        if _priced(view):
+        if priced:
             told += f", {cost_text(totals.sidechain.total_cost, totals.sidechain.cost_at_least)}"
         yield plain(told, "quiet")
-    if view.undated is not UNSET:
-        yield plain(f"{counted(view.undated.calls, 'call')} without a time: in no row here", "quiet")
-    if view.uncommitted is not UNSET:
-        told = f"{short(view.uncommitted.total_tokens)} tokens apart: spent, but never committed by the agent"
-        yield plain(told, "quiet")
-    yield plain(f"{view.zone}; {counted(view.left_out, 'copy', 'copies')} not counted twice", "quiet")
