@@ -8,18 +8,17 @@ from typing import Any
 import click
 
 from ..formats import FORMATS
-from ..ledger.evidence import Explanation
 from ..ledger.explain import explain
 from ..ledger.kept import Kept
 from ..ledger.prices import Mode, Pricer
 from ..ledger.prices.overrides import read_overrides
 from ..ledger.zones import zone
 from ..render.explain import explain_lines
-from .group import NOTHING_MATCHED, NOTHING_READ, PARTIAL
-from .output import note, on_terminal, print_json, tell, width_of
+from .group import PARTIAL
+from .output import on_terminal, print_json, tell, width_of
 from .progress import Progress
 from .times import moment_of
-from .where import prices_option, roots_of, strict_option, where_options, where_word
+from .where import nothing_found, prices_option, roots_of, strict_option, where_options, where_word
 
 ROWS = 50
 """Rows of each list on a terminal."""
@@ -92,18 +91,7 @@ def command(
     elif not nothing:
         tell(explain_lines(view, place, width=width_of()))
     if nothing:
-        return _none(view, where_word(home, root), quiet=as_json)
+        return nothing_found(
+            view, where_word(home, root), "turnlog: no call fits: turnlog usage shows what there is", quiet=as_json
+        )
     return PARTIAL if strict and not view.complete else 0
-
-
-def _none(view: Explanation, where: str, *, quiet: bool) -> int:
-    """Nothing: because nothing could be read, or because no call fits."""
-    wrong = [problem for problem in view.problems if not problem.note]
-    if wrong and not view.bytes:
-        for problem in wrong:
-            note(f"turnlog: {problem.path}: {problem.said}")
-        return NOTHING_READ
-    if not quiet:
-        none = f"turnlog: no session of any agent below {where}: turnlog demo shows some"
-        note("turnlog: no call fits: turnlog usage shows what there is" if view.files else none)
-    return NOTHING_MATCHED

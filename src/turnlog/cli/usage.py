@@ -14,15 +14,14 @@ from ..ledger.prices import Mode, Pricer
 from ..ledger.prices.overrides import default_file, read_overrides
 from ..ledger.prices.store import load_table, table_files
 from ..ledger.report import WEEKDAYS
-from ..ledger.sums import UsageReport
 from ..ledger.usage import REPORTS, usage_report
 from ..ledger.zones import zone
 from ..render.usage import usage_lines
-from .group import NOTHING_MATCHED, NOTHING_READ, PARTIAL
-from .output import note, print_json, tell, width_of
+from .group import PARTIAL
+from .output import print_json, tell, width_of
 from .progress import Progress
 from .times import moment_of
-from .where import found, prices_option, stands_on, strict_option, where_options, where_word
+from .where import found, nothing_found, prices_option, stands_on, strict_option, where_options, where_word
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -134,7 +133,7 @@ def command(
     elif rows:
         tell(usage_lines(view, place, width=width_of(), breakdown=breakdown, compact=compact))
     if not rows:
-        return _none(view, where_word(home, root), quiet=as_json)
+        return nothing_found(view, where_word(home, root), "turnlog: no call fits", quiet=as_json)
     return PARTIAL if strict and not view.complete else 0
 
 
@@ -152,16 +151,3 @@ def _only_of_its_report(report: str, asked: dict[str, Any]) -> None:
         asked["token_limit"] = int(limit)
     if asked["session_length"] is None:
         del asked["session_length"]
-
-
-def _none(view: UsageReport, where: str, *, quiet: bool) -> int:
-    """No row: because nothing could be read, or because no call fits."""
-    wrong = [problem for problem in view.problems if not problem.note]
-    if wrong and not view.bytes:
-        for problem in wrong:
-            note(f"turnlog: {problem.path}: {problem.said}")
-        return NOTHING_READ
-    if not quiet:
-        none = f"turnlog: no session of any agent below {where}: turnlog demo shows some"
-        note("turnlog: no call fits" if view.files else none)
-    return NOTHING_MATCHED

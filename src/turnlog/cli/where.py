@@ -5,14 +5,17 @@ from __future__ import annotations
 import sysconfig
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
 from ..discover import Discovery, Roots, find_sessions, roots_from_env, roots_from_home
 from ..formats import FORMATS
+from ..ledger.rows import ProblemRow
 from ..titles import index_files
 from .again import ANSWER
+from .group import NOTHING_MATCHED, NOTHING_READ
+from .output import note
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,6 +76,26 @@ def where_word(home: str | None, root: tuple[str, ...]) -> str:
     if root:
         return ", ".join(word.partition("=")[2] for word in root) if home is None else f"{home} and given roots"
     return "~" if home is None else home
+
+
+class Reading(Protocol):
+    """What is asked here of an answer about many files."""
+
+    problems: list[ProblemRow]
+    bytes: int
+    files: int
+
+
+def nothing_found(view: Reading, where: str, none_fits: str, *, quiet: bool) -> int:
+    """Say why an answer is empty, and return the exit code: nothing could be read, nothing is there, or nothing fits."""
+    wrong = [problem for problem in view.problems if not problem.note]
+    if wrong and not view.bytes:
+        for problem in wrong:
+            note(f"turnlog: {problem.path}: {problem.said}")
+        return NOTHING_READ
+    if not quiet:
+        note(none_fits if view.files else f"turnlog: no session of any agent below {where}: turnlog demo shows some")
+    return NOTHING_MATCHED
 
 
 timezone_option = click.option(
